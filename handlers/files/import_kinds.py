@@ -37,7 +37,7 @@ from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.members.commands import MembersImport
 from handlers.members.member_refs import extra_segments, site_for
 from handlers.rules.commands import RulesImport
-from handlers.rules.rule_lookup import NEW, PARTLY, added_loops
+from handlers.rules.rule_check import NEW, PARTLY, added_loops
 from handlers.slack.registry import Click, clicks, handles
 from handlers.slack.reply import Caller, Modal, Refilled, Reply
 

@@ -42,7 +42,7 @@ from handlers.gatehouse.answers import (
 from handlers.gatehouse.commands import A_DAY, OFF, GatehouseDigest
 from handlers.gatehouse.digest_view import Digest
 from handlers.rules.commands import RulesCheck
-from handlers.rules.rule_lookup import findings_about
+from handlers.rules.rule_check import findings_about
 from handlers.slack.client import Slack, SlackRefused
 from handlers.slack.registry import handles
 from handlers.slack.reply import Attached, Caller, Private, Reply

@@ -43,8 +43,9 @@ from handlers.rules.form_fields_view import (
     typed_pairs,
 )
 from handlers.rules.reasons import problem_words
+from handlers.rules.rule_check import NEW, Look, look_at, preview
 from handlers.rules.rule_form_view import RuleForm
-from handlers.rules.rule_lookup import NEW, Look, look_at, preview, start_of_command
+from handlers.rules.rule_lookup import start_of_command
 from handlers.slack.registry import Click, Form, Recorded, clicks, submits
 from handlers.slack.reply import Caller, Refilled, Reply
 

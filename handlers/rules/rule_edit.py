@@ -39,15 +39,9 @@ from handlers.rules.commands import (
     RulesSet,
     RulesShow,
 )
+from handlers.rules.rule_check import look_at, preview, refuse_silent_loop, unchecked_look
 from handlers.rules.rule_form_view import RuleForm
-from handlers.rules.rule_lookup import (
-    forecast_of,
-    look_at,
-    preview,
-    refuse_silent_loop,
-    start_of_command,
-    unchecked_look,
-)
+from handlers.rules.rule_lookup import forecast_of, start_of_command
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Modal, Posted, Private, Reply

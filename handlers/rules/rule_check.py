@@ -1,0 +1,208 @@
+"""``/rules check``, the test URLs of a channel, and what a change of a rule would do to both, before it is made."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from bot.changes import forecast
+from bot.clients.errors import ClientError
+from bot.clients.json_stream import run_in_thread
+from bot.gatehouse import Gatehouse
+from bot.policy.model import SETTINGS
+from bot.rules.lint.findings import Finding, key_of, sort_findings
+from bot.rules.lint.redirects import Effort
+from bot.rules.lint.rule_set import check_all, check_change, check_loops
+from bot.rules.matching import impact
+from bot.rules.model import Groups, Rule, RuleDraft
+from bot.rules.url import Url, is_url
+from bot.store.channel_settings import MAX_TEST_URLS
+from handlers.blocks.messages import ListPage, code, join_commas
+from handlers.changes.coming import events_until
+from handlers.errors import LoopNeedsReason
+from handlers.grammar.command import slash
+from handlers.rules import check_view
+from handlers.rules.commands import RulesCheck, RulesSamples
+from handlers.rules.rule_refs import find_rule, groups_of
+from handlers.slack.registry import handles
+from handlers.slack.reply import Caller, Private, Reply
+
+FINDINGS_PER_PAGE: Final = 8
+PARTLY: Final = "There are too many rules, so this was not compared with all of them."
+NEW: Final = "new"
+"""Stands for the id that a rule will get."""
+
+
+@handles(RulesCheck)
+async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    with gatehouse.limits.one_at_a_time("rules check", caller.user):
+        one = await find_rule(command, caller, gatehouse) if command.ref else None
+        listing = await gatehouse.rules.all()
+        groups = await groups_of(listing.known, gatehouse)
+        effort = Effort()
+        ahead: Sequence[tuple[datetime, Finding]] = ()
+        if one is None:
+            found = await _gather(check_all(listing.known, groups, effort=effort))
+            ahead = await _findings_ahead(listing.known, groups, gatehouse)
+        else:
+            found = await _gather(check_change(listing.known, None, one, groups, effort=effort))
+    page = ListPage.of(found, command.page, FINDINGS_PER_PAGE)
+    count, complete = len(listing.known) if one is None else 1, effort.enough
+    return Private(
+        check_view.findings_page(
+            page, command=command, rules=count, gap=listing.gap, complete=complete, public=caller.public, ahead=ahead
+        )
+    )
+
+
+async def findings_about(keys: Collection[str], gatehouse: Gatehouse) -> Sequence[Finding]:
+    """What is wrong now with rules of which some have these ids, or of groups that do; raises a ClientError."""
+    rules = (await gatehouse.rules.all()).whole()
+    found = await _gather(check_all(rules, await groups_of(rules, gatehouse), effort=Effort()))
+    return [each for each in found if any({place.rule.id, place.rule.group_id} & {*keys} for place in each.places)]
+
+
+AHEAD: Final = timedelta(days=7)
+MOST_AHEAD: Final = 20
+"""Planned starts and ends of these days that are looked at."""
+
+
+async def _findings_ahead(
+    rules: Sequence[Rule], groups: Groups | None, gatehouse: Gatehouse
+) -> Sequence[tuple[datetime, Finding]]:
+    """What will be wrong within some days by what is planned and what ends, and is not yet, with when it begins."""
+    found: list[tuple[datetime, Finding]] = []
+    coming = await events_until(gatehouse.now() + AHEAD, gatehouse)
+    for event in forecast.predict(rules, coming, groups).happens[:MOST_AHEAD]:
+        then = forecast.predict(rules, [event], groups)
+        before, after = (
+            next((rule for rule in there if rule.id == event.target.key), None) for there in (rules, then.rules)
+        )
+        found += [(event.at, finding) for finding in await _gather(check_change(rules, before, after, then.groups))]
+        rules, groups = then.rules, then.groups
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a change would add to what is wrong, and the *limits* of looking at that before it is made, in plain lines."""
+
+    findings: tuple[Finding, ...]
+    limits: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return the lines for its card, in plain text."""
+        return (*check_view.warnings_of(self.findings), *self.limits)
+
+
+def unchecked_look() -> Look:
+    """Return the Look for a change that was not compared with the other rules."""
+    return Look((), (f"Not compared with the other rules; {slash('rules check')} does that.",))
+
+
+async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, at: datetime | None = None) -> Look:
+    """What making *after* of *before* would add to what is wrong, by rules some seconds old.
+
+    *at*: when it begins, so by the rules of then.
+
+    A list that cannot be read stops nobody: at night a switch is wanted more than advice. It is said, though.
+    """
+    rules: Sequence[Rule] = ()
+    limits: list[str] = []
+    if after.active or before is None or before.name != after.name:
+        try:
+            listing = await gatehouse.rules.recent()
+        except ClientError:
+            limits += unchecked_look().limits
+        else:
+            rules = listing.known
+            limits += [f"{listing.gap.sentence('rules')} It was not compared with the others."] if listing.gap else []
+    groups = await groups_of([*rules, after], gatehouse)
+    if at is not None:
+        then = forecast.predict(rules, await events_until(at, gatehouse), groups)
+        rules, groups = then.rules, then.groups
+    effort = Effort()
+    found = await _gather(check_change(rules, before, as_rule(before, after), groups, effort=effort))
+    return Look(found, (*limits, *([] if effort.enough else [PARTLY])))
+
+
+async def added_loops(
+    live: Sequence[Rule], made: Sequence[Rule], groups: Groups | None, effort: Effort
+) -> Sequence[Finding]:
+    """The loops that there would be with *made* among *live*, or in place of those with the same id, and aren't now."""
+    ids = {rule.id for rule in made}
+    then = [*(rule for rule in live if rule.id not in ids), *made]
+    if not (found := await _gather(check_loops(then, ids, groups, effort=effort))):
+        return ()
+    known = {key_of(loop) for loop in await _gather(check_loops(live, ids, groups))}
+    return [loop for loop in found if key_of(loop) not in known]
+
+
+def as_rule(before: Rule | None, after: RuleDraft) -> Rule:
+    """The rule that *after* will be."""
+    body: dict[str, Any] = after.body()
+    return Rule.model_validate({"id": before.id if before is not None else NEW} | body)
+
+
+def refuse_silent_loop(findings: Iterable[Finding], reason: str | None) -> None:
+    """Raise LoopNeedsReason where something loops and nobody says why."""
+    loops = [finding for finding in findings if finding.needs_reason]
+    if loops and not (reason or "").strip():
+        raise LoopNeedsReason([check_view.words(loop) for loop in loops])
+
+
+async def _gather(steps: Iterator[tuple[Finding, ...]]) -> tuple[Finding, ...]:
+    found = await run_in_thread(steps)
+    return await asyncio.to_thread(lambda: sort_findings(finding for step in found for finding in step))
+
+
+URL: Final = re.compile(r"https?://[^\s<>|\"]+")
+
+
+@handles(RulesSamples)
+async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The URLs of a channel. Changing them is changing what the channel has set."""
+    said = ""
+    if command.action is not None:
+        await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
+        said = await (_add if command.action == "add" else _remove)(command, caller, gatehouse)
+    urls = await gatehouse.store.test_urls.get(caller.channel)
+    return Private(check_view.test_urls(urls, said=said, public=caller.public))
+
+
+async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> str:
+    """Keep the URLs, as a browser sends them; raises NotAUrl before any is kept."""
+    urls = [Url.of(text).full for text in command.urls]
+    new = await gatehouse.store.test_urls.add(caller.channel, urls)
+    if new:
+        return f"Added {join_commas([code(url, 120) for url in new], 5)}"
+    return f"Nothing added: already there, or the channel has its {MAX_TEST_URLS} test URLs"
+
+
+async def _remove(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> str:
+    url = Url.of(command.urls[0]).full
+    was_there = await gatehouse.store.test_urls.remove(caller.channel, url)
+    return f"{code(url)} {'removed' if was_there else 'isn’t a test URL here'}"
+
+
+async def preview(
+    gatehouse: Gatehouse, caller: Caller, before: Rule | None, after: RuleDraft | None, said: Iterable[str | None] = ()
+) -> tuple[str, ...]:
+    """What the change does to the test URLs of the channel and to those in what was *said*, in plain lines."""
+    written = [url for text in said for url in URL.findall(text or "")]
+    texts = filter(is_url, [*await gatehouse.store.test_urls.get(caller.channel), *written])
+    urls = {url.full: url for url in map(Url.of, texts)}
+    if not urls:
+        return ()
+    try:
+        rules = (await gatehouse.rules.recent()).whole()
+    except ClientError:
+        return ()
+    made = None if after is None else as_rule(before, after)
+    groups = await groups_of([rule for rule in (*rules, made) if rule is not None], gatehouse)
+    return check_view.lines(await asyncio.to_thread(impact, rules, before, made, list(urls.values()), groups))
