@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -68,6 +68,22 @@ OPTIONS_TIMEOUT = 2.5
 SLOW = "The service is slow. Keep typing to try again."
 
 
+@dataclass(slots=True)
+class _Act:
+    """What somebody has asked for, and what is known of it so far."""
+
+    caller: Caller
+    asked: str
+    timer: CommandTimer
+    attempted: bool
+    """Whether it was to change something."""
+    typed: tuple[str, str] | None = None
+    """The root of a command, none in a message, and the text after it; None where nothing was typed."""
+    has_alias: bool = False
+    command: Command | None = None
+    """The command that it stands for."""
+
+
 class Dispatcher:
     """Finds who answers a payload, asks whether the caller may, and sees it to its answer."""
 
@@ -90,25 +106,16 @@ class Dispatcher:
         if isinstance(request, FormRequest):  # its refusal belongs into its modal
             await self._forms.finish(request.caller, request.view, self._save_form(request), ack)
             return
-        timer = CommandTimer(_metric_name(request))
+        timer, attempted = CommandTimer(_metric_name(request)), attempts_change(request)
         try:
             await self._admit(request)
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
             timer.end(outcome_of(error))
             home = isinstance(request, EventRequest) and request.is_home
-            await self._answers.refuse(
-                request.caller, error, request.asked, home=home, attempted=attempts_change(request)
-            )
+            await self._answers.refuse(request.caller, error, request.asked, home=home, attempted=attempted)
             return
-        await self._carry_out(
-            _speaker(request),
-            request.asked,
-            self._outcome(request, self._gatehouse_since(timer.began, writes=attempts_change(request))),
-            timer,
-            _typed_text(request),
-            has_alias=request.has_alias,
-            attempted=attempts_change(request),
-        )
+        act = _Act(_speaker(request), request.asked, timer, attempted, _typed_text(request), request.has_alias)
+        await self._carry_out(act, self._outcome(request, self._gatehouse_since(timer.began, writes=attempted)))
 
     def _gatehouse_since(self, began: float, *, writes: bool) -> Gatehouse:
         """What works on a command that *began* then; where it *writes*, its requests go before what others only read."""
@@ -173,8 +180,8 @@ class Dispatcher:
             if isinstance(request, FormRequest):
                 await self._forms.go_on(Recorded(change), request.caller, request.view)
             else:
-                timer = CommandTimer(_metric_name(request))
-                await self._carry_out(request.caller, request.asked, self._resume_change(change), timer, attempted=True)
+                act = _Act(request.caller, request.asked, CommandTimer(_metric_name(request)), attempted=True)
+                await self._carry_out(act, self._resume_change(change))
 
     async def _resume_change(self, change: Change) -> Outcome:
         """Go on with *change*; its card says what became of it."""
@@ -225,70 +232,54 @@ class Dispatcher:
         except TimeoutError:
             return ""
 
-    async def _carry_out(
-        self,
-        caller: Caller,
-        asked: str,
-        work: Awaitable[Outcome | None],
-        timer: CommandTimer,
-        typed: tuple[str, str] | None = None,
-        *,
-        has_alias: bool = False,
-        attempted: bool,
-    ) -> None:
-        """Answer an act: with its own answer, or that of the command that it stands for. *typed*: a root and its text."""
-        command: Command | None = None
+    async def _carry_out(self, act: _Act, work: Awaitable[Outcome | None]) -> None:
+        """Answer *act* with what *work* comes to, or with that of the command that it stands for."""
         try:
-            try:
-                outcome = await work
-                if isinstance(outcome, Command):
-                    command, attempted = outcome, outcome.writes
-                    timer.command = _command_name(command)
-                    caller = await self._show_waiting(caller, command)
-                    outcome = await self._run(command, caller, timer.began)
-                    if typed is not None and isinstance(outcome, Private) and outcome.is_empty:
-                        guessed = await self._answer_guess(typed, command, None, caller, asked, timer.began)
-                        caller, outcome = guessed or (caller, outcome)
-                    outcome = _with_reading_line(outcome, command, {}) if has_alias else outcome
-            except tuple(MISUNDERSTOOD) as error:
-                if typed is None:
-                    raise
-                guessed = await self._answer_guess(typed, command, error, caller, asked, timer.began)
-                if guessed is None:
-                    NOT_UNDERSTOOD.labels(MISUNDERSTOOD[type(error)]).inc()
-                    raise
-                caller, outcome = guessed
-            if outcome is not None:
-                await self._answers.send(caller, outcome)
-            timer.end("answered")
+            if (reply := await self._reply_to(act, work)) is not None:
+                await self._answers.send(act.caller, reply)
+            act.timer.end("answered")
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
-            timer.end(outcome_of(error))
-            await self._answers.say(caller, error, asked, attempted=attempted, command=command)
+            act.timer.end(outcome_of(error))
+            await self._answers.say(act.caller, error, act.asked, attempted=act.attempted, command=act.command)
 
-    async def _answer_guess(
-        self,
-        typed: tuple[str, str],
-        command: Command | None,
-        error: Exception | None,
-        caller: Caller,
-        asked: str,
-        began: float,
-    ) -> tuple[Caller, Reply] | None:
+    async def _reply_to(self, act: _Act, work: Awaitable[Outcome | None]) -> Reply | None:
+        try:
+            outcome = await work
+            if not isinstance(outcome, Command):
+                return outcome
+            act.command, act.attempted, act.timer.command = outcome, outcome.writes, _command_name(outcome)
+            act.caller = await self._show_waiting(act.caller, outcome)
+            reply = await self._run(outcome, act.caller, act.timer.began)
+            if act.typed is not None and isinstance(reply, Private) and reply.is_empty:
+                reply = await self._answer_guess(act, act.typed, None) or reply
+            return _with_reading_line(reply, outcome, {}) if act.has_alias else reply
+        except tuple(MISUNDERSTOOD) as error:
+            if act.typed is None:
+                raise
+            if (guess := await self._answer_guess(act, act.typed, error)) is None:
+                NOT_UNDERSTOOD.labels(MISUNDERSTOOD[type(error)]).inc()
+                raise
+            return guess
+
+    async def _answer_guess(self, act: _Act, typed: tuple[str, str], error: Exception | None) -> Reply | None:
         """Return what is answered in the place of *error*, or of an empty list: what was meant, where that only asks, or a
         private preview; None where nobody can tell.
         """
-        caller = replace(caller, shorthand=None, guessed=error is not None)  # what was stored is of another reading
-        readings = await self._guesses.readings_of(typed, command, error, caller)
+        # What was stored is of another reading.
+        caller = replace(act.caller, shorthand=None, guessed=error is not None)
+        readings = await self._guesses.readings_of(typed, act.command, error, caller)
         if not (readings.commands or readings.meant or readings.missing):
             return None
         if not (readings.meant or readings.missing) and (meant := runs_at_once(readings.commands)) is not None:
-            reply = await self._run(meant, caller, began)
-            return caller, _with_reading_line(reply, meant, await self._titles(), readings.unread)
+            reply = await self._run(meant, caller, act.timer.began)
+            act.caller = caller
+            return _with_reading_line(reply, meant, await self._titles(), readings.unread)
         # Before the card: it shows names of things that not everybody may see.
         for first in (*readings.meant, *readings.commands)[:1]:
             await self._check_right(first, caller)
-        card = await self._guesses.preview(readings, caller, asked)
-        return caller.with_place(public=False, replacing=False), Private(card)
+        card = await self._guesses.preview(readings, caller, act.asked)
+        act.caller = caller.with_place(public=False, replacing=False)
+        return Private(card)
 
     async def _titles(self) -> Mapping[str, str]:
         """The names of rules by id, as they were read a moment ago; none where they can't be read."""
