@@ -150,6 +150,11 @@ class Match:
     only: Engine | None = None
     """The one engine in which the rule has an effect; None where it has one in both, or in neither."""
 
+    @property
+    def decides(self) -> bool:
+        """Whether it blocks the URL, or makes another one of it."""
+        return self.blocks or self.result is not None
+
     def result_in(self, engine: Engine) -> str | None:
         """Return what the URL becomes in *engine*; None where it stays."""
         return self.ways.get(engine)

@@ -28,8 +28,8 @@ from handlers.blocks.messages import (
 from handlers.changes.times import when
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck, RulesSamples, RulesWhich
+from handlers.rules.match_view import edit_button, show_button, switch_off_button
 from handlers.rules.reasons import undecidable_words
-from handlers.rules.which_view import edit_button, show_button, switch_off_button
 
 MOST_NAMED: Final = 4
 MOST_WARNINGS: Final = 5

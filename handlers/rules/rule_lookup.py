@@ -35,6 +35,7 @@ from handlers.grammar.command import Command
 from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Start
 from handlers.rules import views, which_view
 from handlers.rules.commands import RulesFiltered, RulesList, RulesShow, RulesWhich
+from handlers.rules.match_view import answer_about_rule
 from handlers.rules.reasons import type_word
 from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of, no_rule_error
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
@@ -142,7 +143,7 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
             command = replace(command, ref=None, unknown=command.ref)
         else:
             verdict = next(judge_all([rule], url, groups))
-            return Private(which_view.answer_about_rule(rule, verdict, url, assumed=assumed, public=caller.public))
+            return Private(answer_about_rule(rule, verdict, url, assumed=assumed, public=caller.public))
     rules: Sequence[Rule] = listing.known
     lead: Sequence[Block] = ()
     moment = gatehouse.now()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -10,18 +10,17 @@ from typing import Final
 from bot.changes.forecast import Forecast
 from bot.clients.lists import Gap
 from bot.rules.lint.route import Route, decider, rank, results
-from bot.rules.matching import judge, spared_text
+from bot.rules.matching import spared_text
 from bot.rules.model import Rule
-from bot.rules.outcomes import Explained, Match, NearKind, NearMiss, NoteKind, Undecidable, Verdict
-from bot.rules.secrets import MARK, hide_in_text, without_secrets
+from bot.rules.outcomes import Explained, Match, NearMiss
 from bot.rules.url import Url
 from handlers.blocks import messages
-from handlers.blocks.buttons import run_button, share_button, temporary_button
+from handlers.blocks.buttons import run_button, share_button
 from handlers.blocks.messages import Block, Message, code, esc, join_commas, plural, quote, url_code
 from handlers.changes.times import when
-from handlers.rules.commands import RulesEdit, RulesList, RulesOff, RulesOn, RulesShow, RulesWhich
-from handlers.rules.pairs_view import effect_line, filters_words, source_line
-from handlers.rules.reasons import IS_OFF, near_words, note_words, off_words, undecidable_words
+from handlers.rules import match_view
+from handlers.rules.commands import RulesList, RulesWhich
+from handlers.rules.reasons import IS_OFF, off_words, undecidable_words
 
 MAX_CULPRITS: Final = 6
 """Rules on the way that are shown with their buttons."""
@@ -29,12 +28,9 @@ MAX_ALSO: Final = 6
 """Further rules that match and change something else."""
 MAX_OTHERS: Final = 5
 """Rules of one kind that are named in small print."""
-MAX_PAIRS: Final = 4
 MAX_URLS: Final = 3
 """Further URLs of one question that are named, each with a button."""
 MAX_SHOWN_HOPS: Final = 6
-SWITCH_OFF: Final = "Switch off…"
-ASSUMED: Final = "Assumed https://."
 
 
 def answer(
@@ -50,26 +46,20 @@ def answer(
 
     *back_on*: when the rule of `off_rule` is switched on again.
     """
-
-    def redact(match: Match) -> Match:
-        return _redact(match, route.first.url) if public else match
-
+    if public:
+        route = _without_secrets(route)
     outcome, way = _outcome(route, gap, back_on), _route_line(route)
     blocks: list[Block] = [messages.section(f"{outcome}\n{way}" if way else outcome)]
     culprits, asleep = _deciding_matches(route), off_decider(route)
-    for number, match in enumerate(map(redact, culprits[:MAX_CULPRITS])):
-        buttons = [
-            show_button(match.rule, f"show.{number}"),
-            switch_off_button(SWITCH_OFF, match.rule, f"off.{number}"),
-        ]
-        blocks += [_match_section(match), *messages.actions(buttons)]
-    if (more := len(culprits) - MAX_CULPRITS) > 0:
-        blocks.append(messages.context(f"…and {plural(more, 'more rule')} on the way."))
+    blocks += _culprit_blocks(culprits)
     if asleep is not None:
         # Of a rule whose group is off, switching it on would change nothing.
-        on = _switch_on_button(asleep.rule) if asleep.off == (IS_OFF,) else None
-        blocks += [_match_section(redact(asleep)), *messages.actions([on, show_button(asleep.rule, "show")])]
-    blocks += _other_change_blocks(route, culprits, redact)
+        on = match_view.switch_on_button(asleep.rule) if asleep.off == (IS_OFF,) else None
+        blocks += [
+            match_view.match_section(asleep),
+            *messages.actions([on, match_view.show_button(asleep.rule, "show")]),
+        ]
+    blocks += _other_change_blocks(route, culprits)
     element = messages.context if culprits or route.first.changing else messages.section
     blocks += [element(text) for text in messages.pack_lines(_no_effect_lines(route.first, asleep, back_on), 1_500)]
     small = list(_small_print(route, command, gap, assumed=assumed))
@@ -80,13 +70,26 @@ def answer(
     ]
     lists = None if route.first.acting else run_button("List rules", RulesList(), "list")
     blocks += messages.actions([*urls, share_button(command), lists])
-    return messages.message(_plain_text(outcome), messages.without_buttons(blocks) if public else blocks)
+    return messages.message(match_view.plain_outcome(outcome), messages.without_buttons(blocks) if public else blocks)
 
 
-def _redact(match: Match, url: Url) -> Match:
-    """Return *match* for all to read: without secrets, and without captures where the *url* has a secret."""
-    rule = without_secrets(match.rule, (match.pair, *match.also[: MAX_PAIRS - 1]))
-    return replace(match, rule=rule, captures=() if MARK in hide_in_text(url.full) else match.captures)
+def _culprit_blocks(culprits: Sequence[Match]) -> Iterator[Block]:
+    """Yield the rules that decide, each with its buttons."""
+    for number, match in enumerate(culprits[:MAX_CULPRITS]):
+        show = match_view.show_button(match.rule, f"show.{number}")
+        yield match_view.match_section(match)
+        yield from messages.actions([show, match_view.switch_off_button("Switch off…", match.rule, f"off.{number}")])
+    if (more := len(culprits) - MAX_CULPRITS) > 0:
+        yield messages.context(f"…and {plural(more, 'more rule')} on the way.")
+
+
+def _without_secrets(route: Route) -> Route:
+    """Return *route* for all to read."""
+    steps = (
+        replace(step, acting=tuple(match_view.redact(match, route.first.url) for match in step.acting))
+        for step in route.steps
+    )
+    return replace(route, steps=tuple(steps))
 
 
 def forecast_blocks(moment: datetime, then: Forecast) -> list[Block]:
@@ -112,7 +115,7 @@ def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
     if route.is_loop:
         return f":repeat: *{asked} never arrives: it loops*"
     found = decider(last)
-    condition = _condition(route.deciding)
+    condition = match_view.condition_text(route.deciding)
     if found is not None and found.blocks:
         after = f" after {plural(len(route.steps) - 1, 'redirect')}" if len(route.steps) > 1 else ""
         return f":no_entry: *{asked} is blocked{after}*{condition}"
@@ -127,7 +130,7 @@ def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
         return f":warning: *Can’t tell: none of the {gap.read:,} rules that could be read redirects or blocks {asked}*"
     if last.changing:
         if len(last.changing) == 1:
-            changes, condition = "1 rule changes", _condition(last.changing)
+            changes, condition = "1 rule changes", match_view.condition_text(last.changing)
         else:
             changes, condition = f"{len(last.changing):,} rules change", ""  # each says it itself
         return f":large_green_circle: *{asked} isn’t redirected; {changes} something else*{condition}"
@@ -149,21 +152,6 @@ def _unchanged_line(route: Route, asked: str, back_on: datetime | None) -> str:
 
 def _until_text(back_on: datetime | None) -> str:
     return f" until {messages.moment(int(back_on.timestamp() * 1_000))}" if back_on else ""
-
-
-def _plain_text(outcome: str) -> str:
-    """What a notification shows of it: neither its sign nor its marks."""
-    return outcome.partition(": ")[2].partition("\n")[0].replace("*", "").replace("`", "")
-
-
-def _condition(matches: Iterable[Match]) -> str:
-    """The conditions of the outcome, as the end of a sentence."""
-    found = []
-    for match in matches:
-        found += [f"in {match.only} only"] if match.only else []
-        found += ["if its filters match"] if any(note.kind is NoteKind.FILTERS for note in match.notes) else []
-        found += ["if its group is on"] if any(note.kind is NoteKind.GROUP for note in match.notes) else []
-    return f", {' and '.join(dict.fromkeys(found))}" if found else ""
 
 
 def _why_unchanged(step: Explained) -> str:
@@ -196,7 +184,7 @@ def _url_codes(urls: Sequence[str]) -> list[str]:
 
 def _deciding_matches(route: Route) -> list[Match]:
     """The rules that decide, each once, in the order of the way; at its end all that may."""
-    ends = sorted((match for match in route.last.changing if match.blocks or match.result is not None), key=rank)
+    ends = sorted((match for match in route.last.changing if match.decides), key=rank)
     inside = [found for step in route.steps[:-1] if (found := decider(step)) is not None]
     return list({(match.rule.id, match.pair): match for match in (*inside, *ends)}.values())
 
@@ -206,7 +194,7 @@ def off_decider(route: Route) -> Match | None:
     step = route.last
     if len(route.steps) > 1 or step.changing or step.undecidable or spared_text(step.url):
         return None
-    would = (match for match in step.acting if match.off and (match.blocks or match.result is not None))
+    would = (match for match in step.acting if match.off and match.decides)
     return min(would, key=rank, default=None)
 
 
@@ -217,75 +205,7 @@ def off_rule(route: Route) -> Rule | None:
     return next((miss.rule for miss in route.first.near if _is_off(miss)), None)
 
 
-def show_button(rule: Rule, number: str, label: str = "Show") -> Block | None:
-    return run_button(label, RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}")
-
-
-def edit_button(rule: Rule, number: str) -> Block | None:
-    return run_button("Edit…", RulesEdit(ref=rule.id), number, spoken=f"Edit {rule.title}")
-
-
-def switch_off_button(label: str, rule: Rule, number: str) -> Block | None:
-    """Switches *rule* off, for as long as is chosen then."""
-    command = RulesOff(refs=(rule.id,))
-    return temporary_button(label, command, number, spoken=f"Switch off {rule.title}")
-
-
-def _switch_on_button(rule: Rule) -> Block | None:
-    return run_button("Switch on", RulesOn(refs=(rule.id,)), "on", spoken=f"Switch on {rule.title}")
-
-
-def _match_section(match: Match) -> Block:
-    """A rule that decides, or would."""
-    return messages.section("\n".join([_match_line(match, _result_text(match)), *_notes(match)]))
-
-
-def _match_line(match: Match, does: str) -> str:
-    """The rule by name with what it *does*."""
-    return f"*{esc(match.rule.title, 120)}*{_pair_numbers(match)}   {does}"
-
-
-def _notes(match: Match) -> Iterator[str]:
-    """The conditions of the match, and notes about it."""
-    pairs = match.rule.pairs or ()
-    pair = pairs[match.pair - 1] if 0 < match.pair <= len(pairs) else None
-    destination = (pair.destination if pair is not None else "") or ""
-    captured = [(f"${number}", text) for number, text in enumerate(match.captures, 1) if text]
-    if told := [f"{name} = {code(text, 80)}" for name, text in captured if name in destination]:
-        yield f"Captured {', '.join(told[:6])}"
-    filters = filters_words(pair) if pair is not None else ""
-    if filters:
-        yield filters[:1].upper() + filters[1:]
-    for note in match.notes:
-        if note.kind is not NoteKind.FILTERS:
-            words = esc(note_words(note), 300)
-            yield f"_{words[:1].upper()}{words[1:]}_"
-
-
-def _result_text(match: Match) -> str:
-    if match.blocks:
-        return f":no_entry: {'would block' if match.off else 'blocks'} it"
-    return f"→ {url_code(match.result, 300)}"
-
-
-def _effect_text(match: Match) -> str:
-    if match.result is not None or match.blocks:
-        return _result_text(match)
-    pairs = match.rule.pairs or ()
-    lines = [effect_line(match.rule.rule_type, pairs[number - 1]) for number in (match.pair, *match.also)[:MAX_PAIRS]]
-    more = len(match.also) + 1 - MAX_PAIRS
-    return "; ".join([*lines, *([f"…and {plural(more, 'more pair')}"] if more > 0 else [])])
-
-
-def _pair_numbers(match: Match) -> str:
-    """Which pairs match, where the rule has several."""
-    if len(match.rule.pairs or ()) < 2:
-        return ""
-    numbers = [match.pair, *match.also]
-    return f" (pair{'s' if match.also else ''} {', '.join(map(str, numbers[:8]))}{'…' if len(numbers) > 8 else ''})"
-
-
-def _other_change_blocks(route: Route, culprits: Sequence[Match], redact: Callable[[Match], Match]) -> list[Block]:
+def _other_change_blocks(route: Route, culprits: Sequence[Match]) -> list[Block]:
     """The rules that change something else: of the URL that was asked about, and of the one that is loaded in the end."""
     asked, told = ({match.rule.id for match in some} for some in (route.first.changing, culprits))
     found: dict[str, Match] = {}
@@ -294,10 +214,10 @@ def _other_change_blocks(route: Route, culprits: Sequence[Match], redact: Callab
             if match.rule.id not in told:
                 found.setdefault(match.rule.id, match)
     blocks = []
-    for number, match in enumerate(map(redact, [*found.values()][:MAX_ALSO])):
+    for number, match in enumerate([*found.values()][:MAX_ALSO]):
         where = "" if match.rule.id in asked else " (on the last URL)"
-        lines = [_match_line(match, _effect_text(match)) + where, *_notes(match)]
-        blocks.append(messages.section("\n".join(lines), show_button(match.rule, f"also.{number}")))
+        lines = [match_view.match_line(match, match_view.effect_text(match)) + where, *match_view.notes_of(match)]
+        blocks.append(messages.section("\n".join(lines), match_view.show_button(match.rule, f"also.{number}")))
     if (more := len(found) - MAX_ALSO) > 0:
         verb = "changes" if more == 1 else "change"
         blocks.append(messages.context(f"…and {plural(more, 'more rule')} that {verb} it."))
@@ -340,7 +260,7 @@ def _is_off(miss: NearMiss) -> bool:
 def _near_words(miss: NearMiss, url: Url, back_on: datetime | None) -> str:
     """Why *miss* doesn't match, and whether it is off besides."""
     off = f"; off{_until_text(back_on)}" if _is_off(miss) else ""
-    return esc(near_reason(miss, url), 200) + off
+    return esc(match_view.near_reason(miss, url), 200) + off
 
 
 def _rules_with_reasons(title: str, rules: Sequence[tuple[Rule, str]]) -> str:
@@ -348,17 +268,6 @@ def _rules_with_reasons(title: str, rules: Sequence[tuple[Rule, str]]) -> str:
     said = [quote(rule.title, 80) + (f" ({why})" if why else "") for rule, why in rules[:MAX_OTHERS]]
     more = f"; and {len(rules) - MAX_OTHERS:,} more" if len(rules) > MAX_OTHERS else ""
     return f"*{title}:* {'; '.join(said)}{more}"
-
-
-def near_reason(miss: NearMiss, url: Url) -> str:
-    """What would have to be different; without the query, also what the rule would do then."""
-    if miss.kind is not NearKind.QUERY:
-        return near_words(miss)
-    bare, _, query = url.full.partition("?")
-    found = judge(miss.rule, Url.of(bare))
-    if not isinstance(found, Match) or found.off or found.result is None:
-        return near_words(miss)
-    return f"without ?{messages.clip(query, 60)} it redirects to {messages.clip(found.result, 160)}"
 
 
 def _small_print(route: Route, command: RulesWhich, gap: Gap | None, *, assumed: bool) -> Iterator[str]:
@@ -371,78 +280,8 @@ def _small_print(route: Route, command: RulesWhich, gap: Gap | None, *, assumed:
     if command.within:
         yield "Only the URL was read. Put a URL with spaces in quotes."
     if assumed:
-        yield ASSUMED
+        yield match_view.ASSUMED
     if gap:
         yield f":warning: {gap.sentence('rules')} Others may match, too."
-    if len(ends := [match for match in route.first.changing if match.blocks or match.result is not None]) > 1:
+    if len(ends := [match for match in route.first.changing if match.decides]) > 1:
         yield f"{plural(len(ends), 'rule')} redirect or block this URL, and their order is not guaranteed."
-
-
-def answer_about_rule(rule: Rule, verdict: Verdict | None, url: Url, *, assumed: bool, public: bool) -> Message:
-    """Why *rule* matches the URL, or why it doesn't."""
-    outcome = f"{_verdict_line(rule, verdict)}\n{url_code(url.full, 300)}"
-    if isinstance(verdict, Match):
-        match = _redact(verdict, url) if public else verdict
-        lines = ["" if match.idle else f"{_effect_text(match)}{_pair_numbers(match)}", *_notes(match)]
-    else:
-        lines = [
-            _why_not(verdict, url),
-            _sources_line(without_secrets(rule, range(1, MAX_PAIRS + 1)) if public else rule),
-        ]
-    text = "\n".join(filter(None, lines))
-    blocks = [
-        messages.section(outcome),
-        *([messages.section(text)] if text else []),
-        *([messages.context(ASSUMED)] if assumed else []),
-        *messages.actions(_rule_buttons(rule, verdict, url)),
-    ]
-    return messages.message(_plain_text(outcome), messages.without_buttons(blocks) if public else blocks)
-
-
-def _sources_line(rule: Rule) -> str:
-    """The sources of *rule*; of many the first."""
-    pairs = rule.pairs or ()
-    sources = [source_line(rule.rule_type, pair) for pair in pairs[:MAX_PAIRS]]
-    more = [plural(len(pairs) - MAX_PAIRS, "other")] if len(pairs) > MAX_PAIRS else []
-    return f"Its source: {' or '.join([*sources, *more])}" if sources else ""
-
-
-def _verdict_line(rule: Rule, verdict: Verdict | None) -> str:
-    name = quote(rule.title, 120)
-    match verdict:
-        case Match(off=off) if off:
-            return f":double_vertical_bar: *{name} would match, but {esc(off_words(off), 200)}*"
-        case Match(idle=True):
-            return f":white_circle: *{name} matches, but changes nothing*"
-        case Match():
-            return f":large_green_circle: *{name} matches*{_condition([verdict])}"
-        case Undecidable():
-            return f":grey_question: *Can’t tell whether {name} matches*"
-        case _:
-            return f":white_circle: *{name} doesn’t match*"
-
-
-def _why_not(verdict: Verdict | None, url: Url) -> str:
-    match verdict:
-        case NearMiss():
-            words = esc(near_reason(verdict, url), 300)
-        case Undecidable(why=why):
-            words = esc(undecidable_words(why), 300)
-        case _:
-            return ""
-    return f"{words[:1].upper()}{words[1:]}."
-
-
-def _rule_buttons(rule: Rule, verdict: Verdict | None, url: Url) -> list[Block | None]:
-    """The likely next step first: off for what matches, on for what is off, a correction for what doesn't."""
-    if isinstance(verdict, Match) and not verdict.off:
-        first = switch_off_button(SWITCH_OFF, rule, "off")
-    elif isinstance(verdict, Match) and not rule.active:
-        first = _switch_on_button(rule)
-    else:
-        first = edit_button(rule, "edit")
-    return [
-        first,
-        show_button(rule, "show"),
-        run_button("Check all rules", RulesWhich(url.full), "all"),
-    ]

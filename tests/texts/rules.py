@@ -16,7 +16,7 @@ from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.url import Url
 from handlers.blocks import inputs
 from handlers.blocks.messages import ListPage, Message
-from handlers.rules import check_view, views, which_view
+from handlers.rules import check_view, match_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesWhich
 from handlers.rules.rule_form_view import RuleForm
 from handlers.rules.rule_lookup import explain_url, follow
@@ -123,7 +123,7 @@ def which() -> Iterator[Sample]:
 def _about(typed: str, one: Rule) -> Message:
     url = Url.from_typed(typed)
     verdict = next(judge_all([one], url, GROUPS))
-    return which_view.answer_about_rule(one, verdict, url, assumed=False, public=False)
+    return match_view.answer_about_rule(one, verdict, url, assumed=False, public=False)
 
 
 def why() -> Iterator[Sample]:

@@ -51,7 +51,7 @@ class Route:
 def decider(step: Explained) -> Match | None:
     """Return the match that decides the outcome of the URL at *step*; None where the URL stays."""
     found = min(step.changing, key=rank, default=None)
-    return found if found is not None and (found.blocks or found.result is not None) else None
+    return found if found is not None and found.decides else None
 
 
 def results(step: Explained) -> list[str]:
