@@ -10,13 +10,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from bot.clients.json_stream import parse_json
 
-Said: TypeAlias = tuple[tuple[str, ...], Any]
-"""The path of names to a value in an answer, and the value."""
+
+class NamedValue(NamedTuple):
+    """A value in an answer, and the path of names to it."""
+
+    path: tuple[str, ...]
+    value: Any
 
 
 def _set(words: str) -> frozenset[str]:
@@ -134,7 +138,7 @@ class Signs:
         return next(iter((*self.promises, *missing, *other, *full)), "")
 
 
-def values_beside(document: Any, records: list[Any], ignored: frozenset[str]) -> Iterator[Said]:
+def values_beside(document: Any, records: list[Any], ignored: frozenset[str]) -> Iterator[NamedValue]:
     """Yield every value in an answer beside the *records*, with its path; UNREAD for a value that was not inspected.
 
     A link in a list of links is named by its ``rel``. A first or last record that shares no field name with the others is
@@ -164,12 +168,12 @@ class _Walk:
     ignored: frozenset[str]
     left: int = MOST_VALUES
 
-    def values(self, value: Any, path: tuple[str, ...]) -> Iterator[Said]:
+    def values(self, value: Any, path: tuple[str, ...]) -> Iterator[NamedValue]:
         if value is self.records or (path and is_ignored(path, self.ignored)) or not self.left:
             return
         self.left -= 1
         if not self.left or (isinstance(value, dict | list) and len(path) >= DEEPEST):
-            yield path, UNREAD
+            yield NamedValue(path, UNREAD)
         elif isinstance(value, dict) and value:
             for name, part in value.items():
                 rel = value.get("rel") if name == "href" else None
@@ -177,25 +181,25 @@ class _Walk:
         elif isinstance(value, list) and value:
             yield from self._list_values(value, path)
         elif path:
-            yield path, value
+            yield NamedValue(path, value)
 
-    def _list_values(self, items: list[Any], path: tuple[str, ...]) -> Iterator[Said]:
+    def _list_values(self, items: list[Any], path: tuple[str, ...]) -> Iterator[NamedValue]:
         if self.names and self.names == _names_of(items[0]):
             if items != self.records:
-                yield path, UNREAD  # records of the same kind, in another list
+                yield NamedValue(path, UNREAD)  # records of the same kind, in another list
             return
         for item in items:
-            for said in self.values(item, path):
-                if not isinstance(item, dict) or _is_about_more(said):
-                    yield said
+            for each in self.values(item, path):
+                if not isinstance(item, dict) or _is_about_more(each):
+                    yield each
 
 
-def _is_about_more(said: Said) -> bool:
+def _is_about_more(each: NamedValue) -> bool:
     """Whether a value of an object in a list counts: most such lists are about other things, but some hold links."""
-    return said[1] is UNREAD or bool(words_of(said[0]) & (MORE | PART | {"total"}))
+    return each.value is UNREAD or bool(words_of(each.path) & (MORE | PART | {"total"}))
 
 
-def values_in_headers(headers: Mapping[str, str], ignored: frozenset[str]) -> Iterator[Said]:
+def values_in_headers(headers: Mapping[str, str], ignored: frozenset[str]) -> Iterator[NamedValue]:
     """Yield the values in those *headers* that are about lists, each with its path."""
     for name, value in headers.items():
         words = words_of((name,))
@@ -218,12 +222,12 @@ def is_ignored(path: Sequence[str], ignored: frozenset[str]) -> bool:
     return bool(ignored) and not ignored.isdisjoint({display_name(path).lower(), ".".join(path).lower()})
 
 
-def signs_of(said: Iterable[Said], *, size: int, page: int, has_followed: bool) -> Signs:
-    """Return the signs in *said*, the values of a page, that there are more records than the *size* records on it.
+def signs_of(values: Iterable[NamedValue], *, size: int, page: int, has_followed: bool) -> Signs:
+    """Return the signs in the *values* of a page of more records than the *size* records on it.
 
     *page*: its number; 0 where it has none. *has_followed*: the page before named this one, so naming none means the end.
     """
-    return _Reader(size, page, has_followed, is_at_end=has_followed).read(said)
+    return _Reader(size, page, has_followed, is_at_end=has_followed).read(values)
 
 
 @dataclass(slots=True)
@@ -243,8 +247,8 @@ class _Reader:
     limits: list[str] = field(default_factory=list)
     is_flagged: bool = False
 
-    def read(self, said: Iterable[Said]) -> Signs:
-        for path, value in said:
+    def read(self, values: Iterable[NamedValue]) -> Signs:
+        for path, value in values:
             words = words_of(path)
             is_promise = value is True and words & (MORE | PART)
             if is_promise or not _is_of_others(words, words_of(path[-1:])):
@@ -255,21 +259,21 @@ class _Reader:
 
     def _sort(self, path: tuple[str, ...], words: frozenset[str], value: Any) -> None:
         name, own = display_name(path), words_of(path[-1:]) - FRAMES
-        text = value.strip()[:LONGEST_TEXT] if isinstance(value, str) else None
+        if isinstance(value, str):
+            value = value.strip()[:LONGEST_TEXT]
+            value = FLAGS.get(value.lower(), value)
         if value is UNREAD:
             self.promises.append(name)
-        elif text == "" or value is None or value in ([], {}):
+        elif value is None or value in ("", [], {}):
             self.is_at_end |= bool(own & (MORE | PLACES - END))
         elif isinstance(value, bool):
-            self._flag(name, words, is_true=value)
-        elif text is not None and text.lower() in FLAGS:
-            self._flag(name, words, is_true=FLAGS[text.lower()])
-        elif (many := _number(value if text is None else text)) is not None:
-            self._number(name, words, own, many)
-        elif text is not None:
-            self._text(name, words, own, text)
+            self._sort_flag(name, words, is_true=value)
+        elif (many := _number(value)) is not None:
+            self._sort_number(name, words, own, many)
+        elif isinstance(value, str):
+            self._sort_text(name, words, own, value)
 
-    def _flag(self, name: str, words: frozenset[str], *, is_true: bool) -> None:
+    def _sort_flag(self, name: str, words: frozenset[str], *, is_true: bool) -> None:
         if words & (MORE | END):
             if is_true == bool(words & END):
                 self.is_at_end = self.is_flagged = True
@@ -280,7 +284,7 @@ class _Reader:
         elif not words & QUIET:
             self.doubts.append(name)
 
-    def _number(self, name: str, words: frozenset[str], own: frozenset[str], many: int) -> None:
+    def _sort_number(self, name: str, words: frozenset[str], own: frozenset[str], many: int) -> None:
         if any(all_of <= words for all_of in PAGES):
             self.promises += [name] if many > max(1, self.page) else []
             self.is_at_end |= 0 < many == self.page
@@ -289,17 +293,12 @@ class _Reader:
         elif own and own <= POSITIONS:
             self.doubts += [] if self.has_followed or many == 1 else [name]
         elif own & LIMITS or own in SIZES:
-            self._limit(name, own, many)
+            self.limits += [name] if many == self.size else []
+            self.numbers |= {name: many} if many != self.size and own == {"size"} else {}
         else:
-            self._count(name, words, many)
+            self._sort_count(name, words, many)
 
-    def _limit(self, name: str, own: frozenset[str], many: int) -> None:
-        if many == self.size:
-            self.limits.append(name)
-        elif own == {"size"}:
-            self.numbers[name] = many
-
-    def _count(self, name: str, words: frozenset[str], many: int) -> None:
+    def _sort_count(self, name: str, words: frozenset[str], many: int) -> None:
         if words & (MORE | PART):
             self._promise(name, words)
         elif words & COUNTS:
@@ -314,9 +313,9 @@ class _Reader:
         """Record a sign of more records: a weak one for a position in the list, since a flag may say that this is the end."""
         (self.doubts if words & PLACES else self.promises).append(name)
 
-    def _text(self, name: str, words: frozenset[str], own: frozenset[str], text: str) -> None:
+    def _sort_text(self, name: str, words: frozenset[str], own: frozenset[str], text: str) -> None:
         if is_url(text):
-            self._url(name, words, text)
+            self._sort_url(name, words, text)
         elif parts := ONE_OF_MANY.fullmatch(text) or SO_MANY_OF.search(text):
             self.promises += [name] if _digits(parts[1]) < _digits(parts[2]) else []
         elif words & {"range"}:
@@ -332,7 +331,7 @@ class _Reader:
         elif words & PLACES or (not words & QUIET and _may_be_a_cursor(text)):
             self.doubts.append(name)
 
-    def _url(self, name: str, words: frozenset[str], url: str) -> None:
+    def _sort_url(self, name: str, words: frozenset[str], url: str) -> None:
         if words & (MORE | PART):
             self.promises.append(name)
         elif "last" in words:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bot.clients.answer import Answer
 from bot.clients.page_signs import (
-    Said,
+    NamedValue,
     Signs,
     is_ignored,
     is_url,
@@ -64,14 +64,14 @@ def page_of(
     """
     fields = _fields(document, ignored)
     links = {} if is_ignored(("Link",), ignored) else answer.links
-    said = [
+    values = [
         *values_beside(document, records, ignored),
         *values_in_headers(answer.headers, ignored),
-        *((("Link", rel), links[rel]) for rel in ("next", "last") if rel in links),
+        *(NamedValue(("Link", rel), links[rel]) for rel in ("next", "last") if rel in links),
     ]
     number = _first_number(fields, NUMBERS) or 0
-    signs = signs_of(said, size=len(records), page=number, has_followed=has_followed)
-    following = _next_query(fields, links, is_flagged=signs.is_flagged) or _linked_query(said)
+    signs = signs_of(values, size=len(records), page=number, has_followed=has_followed)
+    following = _next_query(fields, links, is_flagged=signs.is_flagged) or _linked_query(values)
     total = _first_number(fields, TOTALS)
     if total is None and not is_ignored(("X-Total-Count",), ignored):
         total = _number(answer.headers.get("x-total-count"))
@@ -102,9 +102,9 @@ def _next_query(fields: Mapping[str, Any], links: Mapping[str, str], *, is_flagg
     return {"page": str(number + 1)} if number and more else None
 
 
-def _linked_query(said: Iterable[Said]) -> Query | None:
+def _linked_query(values: Iterable[NamedValue]) -> Query | None:
     """Return the query of the next page where its URL is given. Nothing is sent to that foreign URL: only its query is used."""
-    urls = (value for path, value in said if "next" in words_of(path) and isinstance(value, str) and is_url(value))
+    urls = (value for path, value in values if "next" in words_of(path) and isinstance(value, str) and is_url(value))
     return next(filter(None, map(_query_of, urls)), None)
 
 

@@ -51,16 +51,10 @@ def command_text(command: Command) -> str:
 
 
 def run_button(
-    label: str,
-    command: Command,
-    number: int | str,
-    *,
-    style: str | None = None,
-    confirm: Block | None = None,
-    spoken: str = "",
+    label: str, command: Command, number: int | str, *, style: str | None = None, spoken: str = ""
 ) -> Block | None:
     """Return a button that runs *command*, the same as typing it."""
-    return button(label, f"v1.run.{number}", command_text(command), style=style, confirm=confirm, spoken=spoken)
+    return button(label, f"v1.run.{number}", command_text(command), style=style, spoken=spoken)
 
 
 def temporary_button(
@@ -91,4 +85,5 @@ def share_button(command: Command) -> Block | None:
 def decide_button(
     label: str, decision: str, change_id: str, *, style: str | None = None, confirm: Block | None = None
 ) -> Block | None:
+    """Return a button that takes *decision* about a change, after the question *confirm*."""
     return button(label, f"v1.decide.{decision}", change_id, style=style, confirm=confirm)
