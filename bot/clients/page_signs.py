@@ -41,15 +41,10 @@ COUNTS: Final = _set(
     "total totals count counts range found match matches matched hits filtered length size records results"
 )
 """Words of a number of records."""
-PAGES: Final = (
-    frozenset({"pages"}),
-    frozenset({"page", "count"}),
-    frozenset({"last", "page"}),
-    frozenset({"page", "last"}),
-)
+PAGES: Final = (_set("pages"), _set("page count"), _set("last page"))
 """Sets of words that, all together, name a number of pages."""
 LIMITS: Final = _set("limit max top take first rows batch per")
-SIZES: Final = (frozenset({"size"}), frozenset({"page", "size"}))
+SIZES: Final = (_set("size"), _set("page size"))
 """SIZES: names of exactly these words are page sizes. LIMITS: so are names with any of those words."""
 POSITIONS: Final = _set("page current number offset start skip index at from")
 """A name of only these words is the position of this page in the list."""

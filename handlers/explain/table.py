@@ -10,7 +10,7 @@ from bot.changes.freezing import Frozen
 from bot.changes.refusals import Unrecorded
 from bot.clients.errors import ClientError
 from bot.gatehouse import UnknownSite
-from bot.policy.approvers import NobodyCanApprove
+from bot.policy.access import NobodyCanApprove
 from bot.policy.inquiry import DirectoryUnavailable, EmailUnknown, NotAllowed
 from bot.policy.limits import TooFast
 from bot.policy.model import Irreconcilable

@@ -5,31 +5,37 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any, Final
 
 import structlog
 
 from bot.gatehouse import Gatehouse
-from bot.policy.inquiry import NotAllowed
+from bot.policy.access import Access
+from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
+from bot.policy.model import Why
 from bot.store.audit import Event
 from bot.store.db import CommitUnknown, StoreError
-from handlers.blocks import messages, modals
-from handlers.blocks.messages import Message
+from handlers.blocks import messages, modals, tables
+from handlers.blocks.messages import Block, Message
 from handlers.blocks.modals import View
 from handlers.errors import NotPinned, NoTrigger
 from handlers.explain.table import error_message, is_expected, says_unchanged
 from handlers.grammar import reading_view
-from handlers.grammar.command import Command
-from handlers.slack.allowed_buttons import without_refused_buttons
+from handlers.grammar.command import Command, Unclear
+from handlers.grammar.parser import parse
 from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachable
 from handlers.slack.files import SlackFiles
+from handlers.slack.registry import RUNNING, action_name
 from handlers.slack.reply import Announced, Attached, Caller, HomeTab, Modal, Posted, Private, Refilled, Reply
 
 log = structlog.get_logger(__name__)
 
 REFUSAL: Final = "gatehouse_refusal"
 """The name under which a stored request holds the answer that says that nothing was changed: then it is not done any more."""
+SHARE: Final = "share"
+"""What a button does that answers for a whole channel to see, and what it is called where it isn't allowed."""
 
 
 class Answers:
@@ -102,7 +108,7 @@ class Answers:
 
     async def _answer_privately(self, caller: Caller, message: Message) -> None:
         """Answer *caller* alone, where they look: in the modal, in one that opens, or beside what they wrote."""
-        message = await without_refused_buttons(message, caller, self._gatehouse.access)
+        message = await _without_refused_buttons(message, caller, self._gatehouse.access)
         if modals.is_panel(caller.view):
             await self.redraw(caller.view or {}, modals.notice(message, caller.channel))
         elif caller.trigger and not caller.response_url and (caller.view is None or caller.view.get("type") == "home"):
@@ -231,6 +237,58 @@ class Answers:
                     await self._slack.whisper(caller, message)
         except (SlackRefused, SlackUnreachable) as failure:
             log.warning("answer_undeliverable", error=str(failure), request=caller.request[:8])
+
+
+async def _without_refused_buttons(message: Message, caller: Caller, access: Access) -> Message:
+    """Return *message* without buttons of commands that the caller may not use here; what Slack doesn't say, a click will."""
+    needed = {name for block in message.blocks for button in _buttons(block) for name in _operations(button)}
+    refused: frozenset[str] = frozenset()
+    if needed - {SHARE}:
+        answers = await access.refusals_by_operation(caller.user, caller.channel)
+        refused |= {operation for operation, why in answers.items() if why not in {None, Why.CANT_TELL}}
+    if SHARE in needed:
+        with suppress(DirectoryUnavailable):
+            refused |= {SHARE} if (await access.directory.place(caller.channel)).shared else set()
+    if not refused:
+        return message
+    return replace(message, blocks=tuple(filter(None, (_without_refused(block, refused) for block in message.blocks))))
+
+
+def _buttons(block: Block) -> list[Block]:
+    accessory = [block["accessory"]] if "accessory" in block else []
+    return [*block.get("elements", ()), *accessory, *tables.buttons_of(block)]
+
+
+def _operations(button: Block) -> frozenset[str]:
+    """Return the operations of which the command of *button* needs one; none for a command that only reads."""
+    name = action_name(str(button.get("action_id")))
+    if name == SHARE:
+        return frozenset({SHARE})
+    return _find_needs(str(button["value"])) if name in RUNNING | {"temporary"} else frozenset()
+
+
+@lru_cache(maxsize=4096)  # a list has twenty buttons, and is asked for again and again
+def _find_needs(value: str) -> frozenset[str]:
+    """Return the operations of which the command that a button holds needs one; none where it only reads."""
+    try:
+        command = parse(*value.partition(" ")[::2])
+    except Unclear:
+        return frozenset()
+    needs = frozenset(filter(None, (command.needs, *command.or_needs)))
+    return frozenset() if all(operation.endswith(".read") for operation in needs) else needs
+
+
+def _without_refused(block: Block, refused: frozenset[str]) -> Block | None:
+    """Return *block* without the buttons whose commands need what is *refused*; None where nothing is left of it."""
+    gone = [button for button in _buttons(block) if (needs := _operations(button)) and needs <= refused]
+    if not gone:
+        return block
+    if block.get("type") == "data_table":
+        return tables.without_buttons(block, gone)
+    if block.get("type") == "actions":
+        allowed = [button for button in block["elements"] if button not in gone]
+        return {**block, "elements": allowed} if allowed else None
+    return {name: part for name, part in block.items() if name != "accessory"}
 
 
 def failed_view(error: Exception, caller: Caller, *, attempted: bool = False) -> View:

@@ -48,7 +48,7 @@ from bot.changes.refusals import (
 )
 from bot.changes.rights import Decision, OfRequest
 from bot.clients.errors import ClientError
-from bot.policy.approvers import NobodyCanApprove
+from bot.policy.access import NobodyCanApprove
 from bot.policy.freezes import ChatFreeze
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
 from bot.policy.model import Irreconcilable, Person, Why

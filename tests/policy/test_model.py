@@ -13,8 +13,7 @@ from pydantic import ValidationError
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.parts import Guard
-from bot.policy.access import Access
-from bot.policy.approvers import MAX_CANDIDATES, NobodyCanApprove
+from bot.policy.access import MAX_CANDIDATES, Access, NobodyCanApprove
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed, count_people
 from bot.policy.model import Channel, GuardRule, Irreconcilable, Person, Policy, Role, Why, strictest
 from tests.harness.clocks import StandingClock

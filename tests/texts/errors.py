@@ -10,7 +10,7 @@ from bot.changes import refusals
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import State
 from bot.clients import errors as client
-from bot.policy.approvers import NobodyCanApprove
+from bot.policy.access import NobodyCanApprove
 from bot.policy.inquiry import DirectoryUnavailable, EmailUnknown, NotAllowed
 from bot.policy.model import Irreconcilable, Why
 from bot.store.db import CommitUnknown, StoreError, TargetBusy
