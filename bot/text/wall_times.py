@@ -202,10 +202,16 @@ def last_time(wall: WallTime, zone: ZoneInfo, now: datetime) -> datetime | None:
 
 
 def _moments(wall: WallTime, zone: ZoneInfo, now: datetime, step: int) -> Iterator[tuple[datetime, datetime]]:
+    """Yield the first and the last moment, in UTC, at which clocks show *wall* on each day that it may mean.
+
+    They differ only when clocks are set back. They are compared in UTC, since Python compares times within a zone by what
+    clocks show.
+    """
     zone = ZoneInfo(wall.zone) if wall.zone else zone
     for day in _days(wall.day, now.astimezone(zone).date(), step):
-        shown = datetime.combine(day, time()) + timedelta(hours=wall.hour, minutes=wall.minute)
-        yield _instants(shown.replace(tzinfo=zone))
+        shown = datetime.combine(day, time(), zone) + timedelta(hours=wall.hour, minutes=wall.minute)
+        first, last = (shown.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
+        yield first, max(first, last)
 
 
 def _days(day: str, today: date, step: int) -> Iterator[date]:
@@ -230,12 +236,3 @@ def _days(day: str, today: date, step: int) -> Iterator[date]:
         for year in (today.year, today.year + step):
             with suppress(ValueError):  # 29 February
                 yield date.fromisoformat(f"{year}-{day}")
-
-
-def _instants(shown: datetime) -> tuple[datetime, datetime]:
-    """Return the first and the last moment, in UTC, at which clocks show *shown*; they differ only when clocks are set back.
-
-    They are compared in UTC, since Python compares times within a zone by what clocks show.
-    """
-    first, last = (shown.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
-    return first, max(first, last)

@@ -12,6 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 from bot.clients.lists import Gap
 from bot.rules.url import authority
 from bot.text.lookalikes import Lookalike, LookalikeKind, is_invisible, lookalikes
+from handlers.grammar.tokens import escape_entities
 
 Block = dict[str, Any]
 T = TypeVar("T")
@@ -99,11 +100,6 @@ def and_more(count: int, noun: str = "") -> str:
 def first_few(texts: Sequence[str], most: int) -> list[str]:
     """The first *most* of *texts*; where there are others, what `and_more` says of them comes last."""
     return [*texts[:most], *filter(None, [and_more(len(texts) - most)])]
-
-
-def escape_entities(text: str) -> str:
-    """Escape the three characters that mean something to Slack anywhere, in the order that does not escape twice."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def esc(text: str, limit: int = 300, more: int = 0) -> str:

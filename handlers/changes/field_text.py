@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from bot.rules.url import authority
 from handlers.blocks import messages
-from handlers.blocks.messages import esc, escape_entities, escape_invisible
+from handlers.blocks.messages import esc, escape_invisible
 from handlers.changes.diff import Line, field_name, value_words
 from handlers.changes.entries import MEMBER_SINCE
+from handlers.grammar.tokens import escape_entities
 
 MAX_LINE: Final = messages.MOST_TEXT - 100
 """Characters of a message in one block."""

@@ -32,6 +32,7 @@ from handlers.files.reasons import file_words
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import Command, Unclear, slash
 from handlers.grammar.parser import parse
+from handlers.grammar.tokens import escape_entities
 from handlers.members.commands import MembersList
 from handlers.rules.commands import RulesList, RulesShow
 from handlers.rules.pairs_view import status_name, type_name
@@ -160,7 +161,7 @@ def unclear_message(error: Unclear, *, asked: str) -> Message:
     blocks = [messages.section(f":thinking_face: *{esc(error.what, 400)}*{unchanged}")]
     if error.about:
         lines = "\n".join(
-            f"`{slash(f'{kind.service} {messages.escape_entities(kind.example or kind.verb)}')}`  {kind.summary}"
+            f"`{slash(f'{kind.service} {escape_entities(kind.example or kind.verb)}')}`  {kind.summary}"
             for kind in error.about
         )
         lead = f"{error.can} For example" if error.can else "For example" if len(error.about) == 1 else "Did you mean"

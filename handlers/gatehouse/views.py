@@ -15,7 +15,7 @@ from bot.policy.freezes import Freeze
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, escape_entities, join_words
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_words
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.list_view import empty_message, list_message, more_line, open_button, rows
 from handlers.changes.titles import STATES
@@ -23,6 +23,7 @@ from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehousePlanned
 from handlers.grammar.command import Command, slash
 from handlers.grammar.parser import ALL
+from handlers.grammar.tokens import escape_entities
 
 K = TypeVar("K")
 TOPICS: Final = {"rules": "Rules", "members": "Members", "gatehouse": "Gatehouse"}

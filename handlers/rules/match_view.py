@@ -13,7 +13,7 @@ from bot.rules.secrets import MARK, hide_in_text, without_secrets
 from bot.rules.url import Url
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button, temporary_button
-from handlers.blocks.messages import Block, Message, code, esc, plural, quote, url_code
+from handlers.blocks.messages import Block, Message, and_more, code, esc, plural, quote, url_code
 from handlers.rules.commands import RulesEdit, RulesOff, RulesOn, RulesShow, RulesWhich
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import near_words, note_words, off_words, undecidable_words
@@ -146,8 +146,7 @@ def effect_text(match: Match) -> str:
         return _result_text(match)
     pairs = match.rule.pairs or ()
     lines = [effect_line(match.rule.rule_type, pairs[number - 1]) for number in (match.pair, *match.also)[:MAX_PAIRS]]
-    more = len(match.also) + 1 - MAX_PAIRS
-    return "; ".join([*lines, *([f"…and {plural(more, 'more pair')}"] if more > 0 else [])])
+    return "; ".join(filter(None, [*lines, and_more(len(match.also) + 1 - MAX_PAIRS, "pair")]))
 
 
 def _pair_numbers(match: Match) -> str:
