@@ -144,7 +144,7 @@ def _rename(found: Recognised) -> list[Command]:
         refs = found.known.rules.find_mentioned(old) if len(old) >= MIN_PART else []
     if not refs:
         return [MembersEdit(email, new) for email in found.known.members.find_mentioned(old)]
-    return [RulesSet((ref,), (("name", new),), None, found.reason) for ref in refs]
+    return [RulesSet((ref,), (("name", new),), because=found.reason) for ref in refs]
 
 
 def _new_name(found: Recognised, words: Sequence[Word]) -> str:

@@ -48,7 +48,7 @@ def take(found: Recognised) -> list[Command]:
     if not found.segments or found.plain & DOWN_TO:
         return show_people(found)
     segments = tuple(found.segments)
-    return for_people(found, lambda emails: MembersRevoke(emails, segments, found.site, found.reason))
+    return for_people(found, lambda emails: MembersRevoke(emails, segments, found.site, because=found.reason))
 
 
 def add(found: Recognised) -> list[Command]:
@@ -74,7 +74,7 @@ def remove(found: Recognised) -> list[Command]:
     if found.people() and (found.segments or "access" in found.words):
         return take(found)
     if found.emails or (found.root == "members" and found.people()):
-        return for_people(found, lambda emails: MembersRemove(emails, found.site, found.reason))
+        return for_people(found, lambda emails: MembersRemove(emails, found.site, because=found.reason))
     return []
 
 
@@ -83,10 +83,10 @@ def offboard(found: Recognised) -> list[Command]:
     if found.segments:
         return take(found)
     people = found.people(anywhere=not found.site)
-    everywhere = for_people(found, lambda emails: MembersOffboard(emails, found.reason), people)
+    everywhere = for_people(found, lambda emails: MembersOffboard(emails, because=found.reason), people)
     if "offboard" in found.text.casefold():
         return everywhere
-    here = for_people(found, lambda emails: MembersRemove(emails, found.site, found.reason), people)
+    here = for_people(found, lambda emails: MembersRemove(emails, found.site, because=found.reason), people)
     return here if found.site else [*everywhere, *here]
 
 
@@ -109,4 +109,4 @@ def move(found: Recognised) -> list[Command]:
     if len(new) != 1 or not old or (len(emails) > 1 and len(old) > 1):
         found.words = typed
         return []
-    return [MembersMove(email, new[0], found.site, found.reason) for email in old]
+    return [MembersMove(email, new[0], found.site, because=found.reason) for email in old]

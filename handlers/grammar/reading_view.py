@@ -239,7 +239,12 @@ def _form_command(command: Command) -> Command | None:
     match command:
         case RulesMake():
             return RulesNew(
-                command.type, command.source, command.destination, command.name, command.expiry, command.because
+                command.type,
+                command.source,
+                command.destination,
+                command.name,
+                expiry=command.expiry,
+                because=command.because,
             )
         case RulesSet(refs=(ref,)):
             return RulesEdit(ref)

@@ -169,7 +169,9 @@ def _asks_for_a_change(root: str, words: Sequence[Word]) -> bool:
 def _switch_off_instead(found: Recognised, readings: Sequence[Command], unread: Sequence[str]) -> Sequence[Command]:
     """Return the temporary switch-off that is meant by a deletion of rules with an end."""
     match readings:
-        case [RulesDelete(refs, because)] if found.expiry and not found.turned and unread == (found.expiry.as_typed,):
+        case [RulesDelete(refs, because=because)] if (
+            found.expiry and not found.turned and unread == (found.expiry.as_typed,)
+        ):
             return _read_back([RulesOff(refs, expiry=found.expiry, because=because)])
     return ()
 

@@ -93,7 +93,9 @@ def switch(kind: type[RulesOn | RulesOff], found: Recognised) -> list[Command]:
         return [kind(many, expiry=found.expiry, because=found.reason)]
     if len(found.urls) == 1 and not found.rule_refs():
         return show_urls(found)
-    groups: list[Command] = [RulesGroup(kind.verb, key, found.expiry, found.reason) for key in _groups_of(found)]
+    groups: list[Command] = [
+        RulesGroup(kind.verb, key, expiry=found.expiry, because=found.reason) for key in _groups_of(found)
+    ]
     return [*groups, *_each(found, lambda refs: kind(refs, expiry=found.expiry, because=found.reason))]
 
 
@@ -105,8 +107,8 @@ def take_down(found: Recognised) -> list[Command]:
 def delete(found: Recognised) -> list[Command]:
     """Return the deletion of the rules that are meant."""
     if many := _every(found):
-        return [RulesDelete(many, found.reason)]
-    return _each(found, lambda refs: RulesDelete(refs, found.reason))
+        return [RulesDelete(many, because=found.reason)]
+    return _each(found, lambda refs: RulesDelete(refs, because=found.reason))
 
 
 def _groups_of(found: Recognised) -> list[str]:

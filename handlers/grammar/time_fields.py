@@ -12,6 +12,7 @@ from bot.text.time_words import terms_of
 from bot.text.times import MAX_WORDS, Kind, ParsedTime, parse_time
 from bot.text.wall_times import WallTime
 from handlers.grammar.command import Command, Part, Rank, Rest
+from handlers.grammar.fields import REASON, takes
 
 WORDS_BEFORE: Final = 3
 """Words of a reason that are quoted with the time after them."""
@@ -175,6 +176,21 @@ class OnOrAt(Part):
 
 
 START: Final = OnOrAt("on DAY TIME")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned(Command):
+    """A command whose change may have a reason, and begin later."""
+
+    because: str | None = takes(REASON)
+    start: Start | None = takes(START)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Temporary(Planned):
+    """A command whose change may also end automatically."""
+
+    expiry: Expiry | None = takes(EXPIRY)
 
 
 UNTIL_NUMBER: Final = re.compile(r"\b(?:until|till?|bis) \d{1,2}[.!]?$", re.IGNORECASE)

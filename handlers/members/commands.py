@@ -11,7 +11,6 @@ from handlers.grammar.command import Command, Part, Rank, Rest, Unclear
 from handlers.grammar.fields import (
     NUMBER,
     PAGE,
-    REASON,
     SITE,
     Filter,
     First,
@@ -22,7 +21,7 @@ from handlers.grammar.fields import (
     says_field,
     takes,
 )
-from handlers.grammar.time_fields import EXPIRY, START, Expiry, Start
+from handlers.grammar.time_fields import Planned, Temporary
 from handlers.grammar.tokens import Word, quote_word, strip_email
 
 
@@ -199,7 +198,7 @@ class MembersWhy(MembersCommand):
 
 
 @dataclass(frozen=True)
-class MembersAdd(MembersCommand):
+class MembersAdd(Temporary, MembersCommand):
     needs = "member.add"
     verb, synonyms = "add", ("new", "create", "invite")
     summary = "Add a member (opens a form)"
@@ -208,9 +207,6 @@ class MembersAdd(MembersCommand):
     name: str | None = takes(Led('named "NAME"'))
     segments: tuple[str, ...] = takes(ToSegments("to SEG,…"), ())
     site: str | None = takes(SITE)
-    expiry: Expiry | None = takes(EXPIRY)
-    because: str | None = takes(REASON)
-    start: Start | None = takes(START)
 
 
 class MemberAlone(Text):
@@ -234,7 +230,7 @@ class MembersEdit(MembersCommand):
 
 
 @dataclass(frozen=True)
-class MembersGrant(MembersCommand):
+class MembersGrant(Temporary, MembersCommand):
     needs = "member.grant"
     verb, synonyms = "grant", ("give",)
     summary = "Grant access to segments, also for a limited time"
@@ -243,13 +239,10 @@ class MembersGrant(MembersCommand):
     emails: tuple[str, ...] = takes(EMAILS)
     segments: tuple[str, ...] = takes(SEGMENTS)
     site: str | None = takes(SITE)
-    expiry: Expiry | None = takes(EXPIRY)
-    because: str | None = takes(REASON)
-    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
-class MembersRevoke(MembersCommand):
+class MembersRevoke(Planned, MembersCommand):
     needs = "member.revoke"
     verb, synonyms = "revoke", ("take",)
     summary = "Revoke access to segments"
@@ -259,12 +252,10 @@ class MembersRevoke(MembersCommand):
     emails: tuple[str, ...] = takes(EMAILS)
     segments: tuple[str, ...] = takes(SEGMENTS)
     site: str | None = takes(SITE)
-    because: str | None = takes(REASON)
-    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
-class MembersRemove(MembersCommand):
+class MembersRemove(Planned, MembersCommand):
     needs = "member.remove"
     verb, synonyms = "remove", ("delete", "rm", "del")
     summary = "Remove members; asks before it does"
@@ -273,12 +264,10 @@ class MembersRemove(MembersCommand):
     destroys = True
     emails: tuple[str, ...] = takes(ONLY_EMAILS)
     site: str | None = takes(SITE)
-    because: str | None = takes(REASON)
-    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
-class MembersMove(MembersCommand):
+class MembersMove(Planned, MembersCommand):
     needs = "member.remove"
     verb, synonyms = "move", ("rename",)
     summary = "Change a member’s email; name and segments stay"
@@ -288,12 +277,10 @@ class MembersMove(MembersCommand):
     email: str = takes(First("EMAIL", WHOSE))
     new: str = takes(NewEmail("to EMAIL", "to which email"))
     site: str | None = takes(SITE)
-    because: str | None = takes(REASON)
-    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
-class MembersOffboard(MembersCommand):
+class MembersOffboard(Planned, MembersCommand):
     needs = "member.remove"
     verb = "offboard"
     summary = "Remove people from every site; asks before it does"
@@ -301,8 +288,6 @@ class MembersOffboard(MembersCommand):
     writes = True
     destroys = True
     emails: tuple[str, ...] = takes(ONLY_EMAILS)
-    because: str | None = takes(REASON)
-    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)

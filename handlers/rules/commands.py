@@ -10,7 +10,7 @@ from bot.rules.pair_fields import has_field
 from bot.rules.url import is_url
 from handlers.grammar.command import Command, Rest
 from handlers.grammar.fields import PAGE, REASON, REFS, Choice, Filter, First, Flag, Led, Text, Urls, takes
-from handlers.grammar.time_fields import EXPIRY, START, UNTIL_WHEN, Expiry, Start
+from handlers.grammar.time_fields import EXPIRY, START, UNTIL_WHEN, Expiry, Planned, Start, Temporary
 from handlers.grammar.tokens import WEB, quote_word, urls_typed
 from handlers.rules.command_fields import (
     GROUP,
@@ -172,7 +172,7 @@ class RulesCheck(RulesCommand):
 
 
 @dataclass(frozen=True)
-class RulesNew(RulesCommand):
+class RulesNew(Temporary, RulesCommand):
     needs = "rule.create"
     verb, synonyms = "new", ("create", "add")
     summary = "Create a rule (opens a form)"
@@ -181,9 +181,6 @@ class RulesNew(RulesCommand):
     source: str | None = takes(Source("FROM"))
     destination: str | None = takes(Destination("to TO"))
     name: str | None = takes(Led('named "NAME"'))
-    expiry: Expiry | None = takes(EXPIRY)
-    because: str | None = takes(REASON)
-    start: Start | None = takes(START)
 
     def check(self, rest: Rest) -> None:
         if self.destination and not has_field(self.type, "destination"):
@@ -195,7 +192,7 @@ REACHES: Final = tuple(edit.REACHES)
 
 
 @dataclass(frozen=True)
-class RulesMake(RulesCommand):
+class RulesMake(Temporary, RulesCommand):
     needs = "rule.create"
     verb = "make"
     summary = "Make a redirect or a block at once, without the form"
@@ -206,9 +203,6 @@ class RulesMake(RulesCommand):
     destination: str | None = takes(Led("to TO"))
     name: str | None = takes(Led('named "NAME"'))
     match: str | None = takes(OneOf("match:query|below", options=REACHES))
-    expiry: Expiry | None = takes(EXPIRY)
-    because: str | None = takes(REASON)
-    start: Start | None = takes(START)
 
     def check(self, rest: Rest) -> None:
         """Raise an error unless all that a form would ask for is there: nothing is a guess; derive a missing name."""
@@ -237,7 +231,7 @@ class RulesEdit(RulesCommand):
 
 
 @dataclass(frozen=True)
-class RulesSet(RulesCommand):
+class RulesSet(Temporary, RulesCommand):
     needs = "rule.update"
     verb = "set"
     summary = "Change single fields of one rule or several"
@@ -245,9 +239,6 @@ class RulesSet(RulesCommand):
     writes = True
     refs: tuple[str, ...] = takes(REFS)
     fields: tuple[tuple[str, str], ...] = takes(Assignments("field=value …", "which field gets which value"))
-    expiry: Expiry | None = takes(EXPIRY)
-    because: str | None = takes(REASON)
-    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
@@ -260,24 +251,21 @@ class RulesCopy(RulesCommand):
 
 
 @dataclass(frozen=True)
-class Switch(Command):
+class Switch(Temporary):
     """What switches rules; ``on group:NAME`` is about a whole group."""
 
     needs = "rule.update"
     writes = True
     refs: tuple[str, ...] = takes(REFS)
-    expiry: Expiry | None = takes(EXPIRY)
-    because: str | None = takes(REASON)
-    start: Start | None = takes(START)
 
     @classmethod
     def read(cls, rest: Rest) -> Command:
         because, start, expiry = REASON.read(rest), START.read(rest), EXPIRY.read(rest)
         if "group" not in rest.take_filters("group"):
-            return cls(REFS.read(rest), expiry, because, start)
+            return cls(REFS.read(rest), expiry=expiry, because=because, start=start)
         group = GROUP.read(rest)
         rest.expect_end()
-        return RulesGroup(cls.verb, group, expiry, because, start)
+        return RulesGroup(cls.verb, group, expiry=expiry, because=because, start=start)
 
 
 @dataclass(frozen=True)
@@ -302,7 +290,7 @@ class RulesGroups(RulesCommand):
 
 
 @dataclass(frozen=True)
-class RulesGroup(RulesCommand):
+class RulesGroup(Temporary, RulesCommand):
     needs = "rule.update"
     verb = "group"
     summary = "Switch a whole group on or off; `on group:NAME` does the same"
@@ -311,13 +299,10 @@ class RulesGroup(RulesCommand):
     destroys = True
     switch: str = takes(Choice("on|off", "on or off, and which group", SWITCHED))
     group: str = takes(GROUP)
-    expiry: Expiry | None = takes(EXPIRY)
-    because: str | None = takes(REASON)
-    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
-class RulesDelete(RulesCommand):
+class RulesDelete(Planned, RulesCommand):
     needs = "rule.delete"
     verb, synonyms = "delete", ("remove", "rm", "del")
     summary = "Delete rules; asks before it does"
@@ -325,8 +310,6 @@ class RulesDelete(RulesCommand):
     writes = True
     destroys = True
     refs: tuple[str, ...] = takes(REFS)
-    because: str | None = takes(REASON)
-    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
