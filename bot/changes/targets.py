@@ -20,17 +20,17 @@ class Snapshot(Protocol):
     """The state of one service as it was read at one moment, for many changes at once."""
 
     def live(self, target: Target) -> Document | None:
-        """The target as it then was, or None where it did not exist."""
+        """Return the target as it then was; None where it did not exist."""
 
     def lookalikes(self, change: Change) -> list[str]:
-        """Keys of the things that look just like what *change* would create."""
+        """Return the keys of the things that look just like what *change* would create."""
 
 
 class Adapter(Protocol):
     """How changes to one service are read and written. Both methods raise the clients' errors."""
 
     async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
-        """These targets as they are now; one without a key, that is to be created, among all there is."""
+        """Read these targets as they are now; one without a key, that is to be created, among all there is."""
 
     async def write(self, change: Change) -> Answer:
         """Send the change once, and return what the service answered.
@@ -109,7 +109,7 @@ class Look:
 
     @property
     def adapter(self) -> Adapter:
-        """The adapter that all of the targets share; raises as `AdapterOf` does."""
+        """Return the adapter that all of the targets share; raises as `AdapterOf` does."""
         return self.adapter_of(self.targets[0])
 
     async def take(self) -> Snapshot:
@@ -120,7 +120,7 @@ class Look:
         return snapshot
 
     async def live(self, change: Change) -> Document | None:
-        """The target of *change* as it is now; raises the clients' errors.
+        """Return the target of *change* as it is now; raises the clients' errors.
 
         One of many whose write replaces nothing is as it was some seconds ago: members can only be read all together, and
         that once for each of them would take longer than all that is to be done.

@@ -77,7 +77,7 @@ async def read_back(adapter: Adapter, sent: Sequence[Sent]) -> Sequence[tuple[Se
 
 
 async def _read_named(adapter: Adapter, change: Change, snapshot: Snapshot) -> Document | None:
-    """What reads under the key that the answer gave to what *change* created; alone, where the list lags behind."""
+    """Read what *change* created by the key that the answer gave; alone, where the list lags behind."""
     if change.edit.kind is not Kind.RULE_CREATE:
         return None
     return snapshot.live(change.edit.target) or await read_live(adapter, change.edit.target)
@@ -119,7 +119,7 @@ def _with_key(target: Target, key: str | None) -> Target:
 
 
 def verdict(change: Change, live: Document | None) -> Reading:
-    """Judge *change* by *live*, its target. An unchanged target means NOT_DONE, even where the change only removes fields."""
+    """Return what *live*, its target, shows of *change*: unchanged is NOT_DONE, even where the change only removes fields."""
     live = None if _is_twin(change, live) else live
     now, before, after = canonical_form(live), canonical_form(change.edit.before), canonical_form(change.edit.after)
     # Where nothing was to change, being as before is being done.
@@ -212,7 +212,7 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
 
 
 def error_fields(error: SendError | None) -> dict[str, Any]:
-    """The fields that record *error*: what the service said, or what became of the call, and its code."""
+    """Return the fields that record *error*: what the service said, or what became of the call, and its code."""
     return {} if error is None else {"outcome": str(error)[:300], "refusal": error.code}
 
 

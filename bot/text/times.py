@@ -225,7 +225,7 @@ def _count_seconds(text: str, one_of: Collection[str]) -> int:
 
 
 def _parse_after_for(text: str) -> ParsedTime | None:
-    """``2h``, ``the next hour``; ``today`` and ``the rest of the week`` are until their ends."""
+    """Return what comes after ``for``: ``2h``, ``the next hour``; ``today`` and ``the rest of the week`` are until their ends."""
     if text == "today" or END_OF.fullmatch(text):
         return _make_time(Kind.END, parse_wall("end day today" if text == "today" else text, None))
     after = text.removeprefix("next ")
@@ -244,7 +244,7 @@ MONTH: Final = re.compile(r"month\d\d")
 
 
 def _parse_window(text: str) -> ParsedTime | None:
-    """``from 9 to 17:00``, ``tomorrow between 8 and 9``, ``on friday 9:00 until 10:00``."""
+    """Return a window such as ``from 9 to 17:00``, ``tomorrow between 8 and 9`` or ``on friday 9:00 until 10:00``."""
     for separator in ("until", "to", "and"):
         head, found, tail = text.partition(f" {separator} ")
         terms = head.split()

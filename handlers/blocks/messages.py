@@ -39,7 +39,7 @@ class Message:
 
 
 def row_hint(*, numbered: bool) -> str:
-    """What the numbers of a list are for. Each person's are their own, so a list for all has none."""
+    """Return what the numbers of a list are for. Each person's are their own, so a list for all has none."""
     return "" if not numbered else "   ·   `#n` in your next command means a row of this list"
 
 
@@ -57,7 +57,7 @@ def _escape_character(character: str) -> str:
 
 
 def clip(text: str, limit: int, more: int = 0) -> str:
-    """Plain *text*, cut to *limit* characters with a word on how much is left out: *more* are left out of it already."""
+    """Return plain *text*, cut to *limit* characters, with how many are left out: *more* are left out of it already."""
     if len(text) <= limit and not more:
         return text
     tail = f"… (+{max(0, len(text) - limit) + more:,})"
@@ -75,7 +75,7 @@ def as_sentence(text: str) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """``1 rule``, ``0 rules``, ``3,000 rules``."""
+    """Return ``1 rule``, ``0 rules``, ``3,000 rules``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
@@ -93,24 +93,24 @@ def join_commas(texts: Sequence[str], most: int) -> str:
 
 
 def and_more(count: int, noun: str = "") -> str:
-    """``…and 3 more pairs``, for what a list leaves out; empty where that is nothing."""
+    """Return ``…and 3 more pairs``, for what a list leaves out; empty where that is nothing."""
     return f"…and {plural(count, f'more {noun}') if noun else f'{count:,} more'}" if count > 0 else ""
 
 
 def first_few(texts: Sequence[str], most: int) -> list[str]:
-    """The first *most* of *texts*; where there are others, what `and_more` says of them comes last."""
+    """Return the first *most* of *texts*; where there are others, what `and_more` says of them comes last."""
     return [*texts[:most], *filter(None, [and_more(len(texts) - most)])]
 
 
 def esc(text: str, limit: int = 300, more: int = 0) -> str:
-    """Foreign text for mrkdwn: nothing in it is a mention, a link, a style or an emoji."""
+    """Return foreign text for mrkdwn: nothing in it is a mention, a link, a style or an emoji."""
     shown = clip_visible(str(text), limit, more)
     shown = EMOJI.sub(":" + WORD_JOINER, shown)
     return MARKS.sub(lambda match: WORD_JOINER + match[0] + WORD_JOINER, escape_entities(shown))
 
 
 def code(text: str | None, limit: int = 300) -> str:
-    """Foreign text as code, the safest way to show an id or an address exactly."""
+    """Return foreign text as code, the safest way to show an id or a URL exactly."""
     shown = clip_visible(str(text or ""), limit).replace("`", "ˋ").strip()
     return f"`{escape_entities(shown)}`" if shown else "_empty_"
 
@@ -124,7 +124,7 @@ def quote_plain(name: str, limit: int = 150) -> str:
 
 
 def quote(name: str, limit: int = 150) -> str:
-    """The same for mrkdwn. Where a name begins its own row, it is bold and has no quotes; people's names never have any."""
+    """Return the same for mrkdwn. A name that begins its own row is bold and has no quotes; people's names never have any."""
     return f"“{esc(name.translate(INNER_QUOTES), limit)}”"
 
 
@@ -133,7 +133,7 @@ def plain_text(text: str, limit: int) -> Block:
 
 
 def moment(milliseconds: int, style: str = "{date_short_pretty} {time}") -> str:
-    """A time of a service, in the zone of the reader and in a *style* of Slack's; notifications show it in UTC."""
+    """Return a time of a service, in the zone of the reader and in a *style* of Slack's; notifications show it in UTC."""
     plain = plain_moment(milliseconds)
     if plain.lstrip("-").isdigit():
         return code(plain, 40)
@@ -141,7 +141,7 @@ def moment(milliseconds: int, style: str = "{date_short_pretty} {time}") -> str:
 
 
 def plain_moment(milliseconds: int) -> str:
-    """A time of a service in UTC, where no zone can follow the reader; a time that no calendar has, as it is."""
+    """Return a time of a service in UTC, where no zone can follow the reader; a time that no calendar has, as it is."""
     try:
         return f"{datetime.fromtimestamp(milliseconds // 1000, UTC):%Y-%m-%d %H:%M}"
     except (ValueError, OverflowError, OSError):
@@ -149,18 +149,18 @@ def plain_moment(milliseconds: int) -> str:
 
 
 def clock_time(seconds: float) -> str:
-    """A time of today to the second, in the zone of the reader; *seconds*: since 1970."""
+    """Return a time of today to the second, in the zone of the reader; *seconds*: since 1970."""
     whole = math.ceil(seconds)
     return f"<!date^{whole}^{{time_secs}}|{datetime.fromtimestamp(whole, UTC):%H:%M:%S} UTC>"
 
 
 def gap_lines(gap: Gap | None, plural: str) -> list[Block]:
-    """A line on how much of a list of *plural* was read, where that is not all of it."""
+    """Return a line on how much of a list of *plural* was read, where that is not all of it."""
     return [context(f":warning: {gap.sentence(plural)}")] if gap else []
 
 
 def filters_line(text: str | None, filters: Mapping[str, str]) -> str:
-    """What a list is narrowed to, for its title."""
+    """Return what a list is narrowed to, for its title."""
     said = [quote(text, 60)] if text else []
     said += [f"{name} {quote(value, 60)}" for name, value in filters.items()]
     return "".join(f" · {each}" for each in said)
@@ -171,7 +171,7 @@ def mrkdwn(text: str) -> Block:
 
 
 def clip_markup(text: str, limit: int) -> str:
-    """*text*, which is mrkdwn, cut to *limit* characters with a ``…``, and never within a token or an escape."""
+    """Return *text*, which is mrkdwn, cut to *limit* characters with a ``…``, and never within a token or an escape."""
     return text if len(text) <= limit else OPEN_TOKEN.sub("", text[: limit - 1]) + "…"
 
 
@@ -204,13 +204,13 @@ def header(text: str) -> Block:
 
 
 def actions(buttons: Iterable[Block | None]) -> list[Block]:
-    """A row of the buttons that there are; no block where there are none."""
+    """Return a row of the buttons that there are; no block where there are none."""
     elements = [one for one in buttons if one is not None]
     return [{"type": "actions", "elements": elements[:25]}] if elements else []
 
 
 def without_buttons(blocks: Iterable[Block]) -> list[Block]:
-    """*blocks* for all of a channel to read: what only one person is to do has no button there."""
+    """Return *blocks* for all of a channel to read: what only one person is to do has no button there."""
     kept = (block for block in blocks if block["type"] != "actions")
     return [{name: part for name, part in block.items() if name != "accessory"} for block in kept]
 
@@ -242,7 +242,7 @@ class ListPage(Generic[T]):
 
     @property
     def last(self) -> int:
-        """The number of its last item: ``#n`` goes no further, for nobody was shown what comes then."""
+        """Return the number of its last item: ``#n`` goes no further, for nobody was shown what comes then."""
         return self.first - 1 + len(self.items)
 
     @property
@@ -251,7 +251,7 @@ class ListPage(Generic[T]):
 
 
 def message(text: str, blocks: Sequence[Block]) -> Message:
-    """A message within Slack's limits: the last texts of too many are left out, and that is said; buttons stay."""
+    """Return a message within Slack's limits: the last texts of too many are left out, and that is said; buttons stay."""
     kept = [block for block in blocks if block]
     last = None
     while len(kept) > MOST_BLOCKS - 1 or _size(kept) > MOST_CHARACTERS:
@@ -270,13 +270,13 @@ def join_messages(parts: Sequence[Message]) -> Message:
 
 
 def _last_text(blocks: Sequence[Block]) -> int:
-    """Which block can be missed first: the last text but the footer, then whatever comes last."""
+    """Return which block can be missed first: the last text but the footer, then the last block."""
     texts = [at for at, block in enumerate(blocks[:-1]) if at and block["type"] != "actions"]
     return texts[-1] if texts else len(blocks) - 1
 
 
 def _size(blocks: Sequence[Block]) -> int:
-    """Characters of all but tables, which have a limit of their own."""
+    """Return the characters of all but tables, which have a limit of their own."""
     return sum(len(repr(block)) for block in blocks if block["type"] != "data_table")
 
 
@@ -304,7 +304,7 @@ def shorten_url(text: str, limit: int, at: int = 0) -> str:
 
 
 def url_code(text: str | None, limit: int) -> str:
-    """The same as code, for a message."""
+    """Return a URL as code, in about *limit* characters."""
     return code(shorten_url(text or "", limit), MAX_SHORTENED)
 
 
@@ -314,7 +314,7 @@ def _window(text: str, limit: int, at: int) -> str:
 
 
 def file_sent_note(name: str, link: str, *, here: bool, shown: bool) -> Message:
-    """The private note to the person who asked for a file that went elsewhere."""
+    """Return the private note to the person who asked for a file that went elsewhere."""
     place = "into this channel" if here else "to you in a direct message"
     opened = f" <{link}|Open it>" if link else ""
     if shown:
@@ -327,7 +327,7 @@ def file_sent_note(name: str, link: str, *, here: bool, shown: bool) -> Message:
 
 
 def lookalike_warnings(values: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """One sentence for each thing in the *values*, pairs of a field's name and its text, that may mislead; each once."""
+    """Return a sentence for each thing that may mislead in the *values*, pairs of a field's name and its text; each once."""
     found = ((field, one) for field, text in values for one in lookalikes(text))
     return tuple(dict.fromkeys(f"In “{field}”: {_lookalike_words(one)}" for field, one in found))
 

@@ -36,7 +36,7 @@ MOST_UNUSED: Final = 3
 
 
 def plan_blocks(plan: ImportPlan, *, filename: str) -> list[Block]:
-    """The preview of *plan*: the number of rows of each kind, then the first of each kind that has details."""
+    """Return the preview of *plan*: the number of rows of each kind, then the first of each kind that has details."""
     count, site = messages.plural(len(plan.entries), plan.record), f", for {esc(plan.site, 60)}" if plan.site else ""
     title = f":inbox_tray: *Preview: {count} in {code(filename, 80)}{site}*\nNothing has changed yet."
     by_type: dict[type, list[Any]] = {}
@@ -53,7 +53,7 @@ def plan_blocks(plan: ImportPlan, *, filename: str) -> list[Block]:
 
 
 def _list(title: str, entries: Sequence[Any], line_of: Callable[[Any], str]) -> Block:
-    """The first of *entries* below *title*, as many as there is room for."""
+    """Return the first of *entries* below *title*, as many as there is room for."""
     text, shown = title, 0
     for entry in entries[:MOST_ROWS]:
         line = line_of(entry)
@@ -82,7 +82,7 @@ def _lost_group_text(group: str | None) -> str:
 
 
 def _refused_line(entry: Any) -> str:
-    """A record of no rule, with the reason."""
+    """Return the line on a record that can't be imported, with the reason."""
     return f"{entry.number:,}. *{esc(entry.title, 50)}*: {esc(why_not(entry), 160)}"
 
 
@@ -148,7 +148,7 @@ def _name_kept_line(entry: import_entries.Alter | import_entries.NothingToDo) ->
 
 
 def _lookalikes(plan: MemberPlan) -> list[Block]:
-    """Who might be added or missed by mistake, because they have another email here."""
+    """Return who might be added or missed by mistake, because they have another email here."""
     if not plan.alike:
         return []
     title = ":warning: *Might be the same person*: their emails differ only in dots or a +tag"
@@ -194,12 +194,12 @@ WHY_NOT: Final = {kind.type: kind.why for kind in (*RULE_KINDS, *MEMBER_KINDS) i
 
 
 def why_not(entry: Any) -> str:
-    """Why nothing is done with *entry*, as the rest of a sentence."""
+    """Return why nothing is done with *entry*, as the rest of a sentence."""
     return WHY_NOT[type(entry)](entry)
 
 
 def member_notes(plan: MemberPlan) -> list[Block]:
-    """What a table of members may be taken for that it isn’t, and how it was read."""
+    """Return what a table of members may be taken for that it isn’t, and how it was read."""
     question = "*Should people with one of these be left out?* Then take their rows out of the file first."
     unused = _unused_blocks(plan.file, question)
     return [*_kept_name_blocks(plan), *_lookalikes(plan), *unused, messages.context(_reading_text(plan.file))]
@@ -231,7 +231,7 @@ def _contents(column: UnusedColumn) -> str:
 
 
 def redirect_notes(file: RedirectFile, end: TableEnd) -> list[Block]:
-    """Until when the rules of a table are to last, what of it is not used, and how it was read."""
+    """Return until when the rules of a table are to last, what of it is not used, and how it was read."""
     until = []
     if end.expiry is not None:
         lasts = esc(end.expiry.as_typed, 60) if end.at is None else f"until {moment(int(end.at.timestamp() * 1000))}"
@@ -272,7 +272,7 @@ ENCODINGS: Final[Mapping[str, str]] = {
 
 
 def loop_words(loop: Finding, numbers: Mapping[str, int], word: str) -> str:
-    """That rows loop, with rules that are there already; *numbers*: the rows by the ids of what they become."""
+    """Return which rows loop, also with rules that exist; *numbers*: the rows by the ids of the rules that they become."""
     ids = dict.fromkeys(place.rule.id for place in loop.places)
     rows = sorted(numbers[key] for key in ids if key in numbers)
     rules = [quote_plain(place.rule.title, 60) for place in loop.places if place.rule.id not in numbers]
@@ -286,12 +286,12 @@ MOST_LOOPS: Final = 5
 
 
 def first_loops(loops: Sequence[str]) -> tuple[str, ...]:
-    """The first of *loops*, and how many more there are."""
+    """Return the first of *loops*, and how many more there are."""
     return (*loops[:MOST_LOOPS], *([f"{more}."] if (more := and_more(len(loops) - MOST_LOOPS, "loop")) else []))
 
 
 def loops_note(loops: Sequence[str], reason: str) -> list[Block]:
-    """What would loop once it is on, and what that takes; nothing where nothing would."""
+    """Return what would loop once it is on, and what that takes; nothing where nothing would."""
     if not loops:
         return []
     then = "" if reason.strip() else " Add a reason to import them switched on."

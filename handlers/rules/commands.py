@@ -123,7 +123,7 @@ class RulesWhich(RulesCommand):
 
     @classmethod
     def read(cls, rest: Rest) -> Command:
-        """The URL in what was typed or pasted, the rule after it, and a time; what is in quotes is one as it stands."""
+        """Read the URL in what was typed or pasted, the rule after it, and a time; what is in quotes is one as it stands."""
         typed = rest.words.copy()
         start = START.read(rest)
         if start is not None and len(rest.words) != 1:
@@ -155,7 +155,7 @@ class RulesWhich(RulesCommand):
             raise rest.unclear_error("Ask for a time about one URL alone.")
 
     def words(self) -> list[str]:
-        """In quotes where they would be read as something else without."""
+        """Return the fields as words, in quotes where they would be read as something else without."""
         loose = self.others or urls_typed(self.url) != [self.url]
         urls = [quote_word(url) for url in (self.url, *self.others)] if loose else [First("URL").write(self.url)]
         ref, start = ([quote_word(self.ref)] if self.ref else []), ([START.write(self.start)] if self.start else [])

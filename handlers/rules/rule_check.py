@@ -60,7 +60,7 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
 
 
 async def findings_about(keys: Collection[str], gatehouse: Gatehouse) -> Sequence[Finding]:
-    """What is wrong now with rules of which some have these ids, or of groups that do; raises a ClientError."""
+    """Return what is wrong now with the rules that have one of these ids, or whose group does; raises a ClientError."""
     rules = (await gatehouse.rules.all()).whole()
     found = await _gather(check_all(rules, await groups_of(rules, gatehouse), effort=Effort()))
     return [each for each in found if any({place.rule.id, place.rule.group_id} & {*keys} for place in each.places)]
@@ -74,7 +74,7 @@ MOST_AHEAD: Final = 20
 async def _findings_ahead(
     rules: Sequence[Rule], groups: Groups | None, gatehouse: Gatehouse
 ) -> Sequence[tuple[datetime, Finding]]:
-    """What will be wrong within some days by what is planned and what ends, and is not yet, with when it begins."""
+    """Return what will be wrong within some days, by what is planned and what ends, and is not yet, with when it begins."""
     found: list[tuple[datetime, Finding]] = []
     coming = await events_until(gatehouse.now() + AHEAD, gatehouse)
     for event in forecast.predict(rules, coming, groups).happens[:MOST_AHEAD]:
@@ -106,7 +106,7 @@ def unchecked_look() -> Look:
 
 
 async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, at: datetime | None = None) -> Look:
-    """What making *after* of *before* would add to what is wrong, by rules some seconds old.
+    """Return what making *after* of *before* would add to what is wrong, by rules some seconds old.
 
     *at*: when it begins, so by the rules of then.
 
@@ -134,7 +134,7 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, a
 async def added_loops(
     live: Sequence[Rule], made: Sequence[Rule], groups: Groups | None, effort: Effort
 ) -> Sequence[Finding]:
-    """The loops that there would be with *made* among *live*, or in place of those with the same id, and aren't now."""
+    """Return the new loops that *made* would cause among *live*, or in place of those with the same id."""
     ids = {rule.id for rule in made}
     then = [*(rule for rule in live if rule.id not in ids), *made]
     if not (found := await _gather(check_loops(then, ids, groups, effort=effort))):
@@ -144,7 +144,7 @@ async def added_loops(
 
 
 def as_rule(before: Rule | None, after: RuleDraft) -> Rule:
-    """The rule that *after* will be."""
+    """Return the rule that *after* will be."""
     body: dict[str, Any] = after.body()
     return Rule.model_validate({"id": before.id if before is not None else NEW} | body)
 
@@ -166,7 +166,7 @@ URL: Final = re.compile(r"https?://[^\s<>|\"]+")
 
 @handles(RulesSamples)
 async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """The URLs of a channel. Changing them is changing what the channel has set."""
+    """Show the test URLs of a channel, or change them: that is changing what the channel has set."""
     said = ""
     if command.action is not None:
         await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
@@ -193,7 +193,7 @@ async def _remove(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -
 async def preview(
     gatehouse: Gatehouse, caller: Caller, before: Rule | None, after: RuleDraft | None, said: Iterable[str | None] = ()
 ) -> tuple[str, ...]:
-    """What the change does to the test URLs of the channel and to those in what was *said*, in plain lines."""
+    """Return what the change does to the test URLs of the channel and to those in what was *said*, in plain lines."""
     written = [url for text in said for url in URL.findall(text or "")]
     texts = filter(is_url, [*await gatehouse.store.test_urls.get(caller.channel), *written])
     urls = {url.full: url for url in map(Url.of, texts)}

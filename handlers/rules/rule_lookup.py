@@ -75,7 +75,7 @@ def _filter_and_sort(rules: Sequence[Rule], command: RulesList, groups: Groups |
 
 
 def filter_rules(rules: Sequence[Rule], command: RulesFiltered, groups: Groups | None) -> list[Rule]:
-    """The rules that pass every filter that was given. Texts are parts, in any case of letters; a status is a whole."""
+    """Return the rules that pass every filter that was given. Texts are parts, in any case of letters; a status is a whole."""
     status = status_of(command.status or "")
     held = _group_ids(command.group, rules, groups) if command.group else None
     return [
@@ -103,7 +103,7 @@ def refuse_unknown_values(command: RulesFiltered, rules: Sequence[Rule], groups:
 
 
 def _type_words(rule_type: str | None) -> str:
-    """The type in the service's word and in those of people, also of more than one: “blocks”, “redirects”."""
+    """Return the type in the service's word and in those of people, also of more than one: “blocks”, “redirects”."""
     word = type_word(rule_type)
     return f"{rule_type or ''} {word} {word}s {'blocked' if rule_type == 'Cancel' else ''}"
 
@@ -119,7 +119,7 @@ def _has_parts(rule: Rule, command: RulesFiltered, status: str | None) -> bool:
 
 
 def _group_ids(wanted: str, rules: Sequence[Rule], groups: Groups | None) -> Collection[str]:
-    """The ids of the groups that are called *wanted*, or else have it in what they are called; of some only the id is known."""
+    """Return the ids of the groups called *wanted*, or else with it in their names; of some only the id is known."""
     names = {rule.group_id: None for rule in rules if rule.group_id} | dict(groups.names if groups is not None else {})
     found = resolve_name(wanted, (named_group(Group(id=key, name=name)) for key, name in names.items()), NARROWED)
     return {group.id for group in found.things}
@@ -163,20 +163,20 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
 async def forecast_of(
     moment: datetime, rules: Sequence[Rule], groups: Groups | None, gatehouse: Gatehouse
 ) -> tuple[Forecast, Sequence[Block]]:
-    """The *rules* and *groups* at a time to come, and lines that say so."""
+    """Return the *rules* and *groups* at a time to come, and lines that say so."""
     then = forecast.predict(rules, await events_until(moment, gatehouse), groups)
     return then, which_view.forecast_blocks(moment, then)
 
 
 async def start_of_command(start: Start | None, caller: Caller, gatehouse: Gatehouse) -> datetime | None:
-    """The moment that *start* means to *caller*; None for at once."""
+    """Return the moment that *start* means to *caller*; None for at once."""
     return None if start is None else (await resolve_start(start, caller, gatehouse))[0]
 
 
 async def _on_again_at(
     rule: Rule, rules: Sequence[Rule], groups: Groups | None, moment: datetime, gatehouse: Gatehouse
 ) -> datetime | None:
-    """When *rule*, which is off at *moment* among *rules*, is switched on again as its change ends; None where it isn't."""
+    """Return when *rule*, which is off at *moment*, is switched on again as its change ends; None where it isn't."""
     coming = [
         event
         for event in await events_until(moment + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)

@@ -42,7 +42,7 @@ def answer(
     public: bool,
     back_on: datetime | None = None,
 ) -> Message:
-    """The outcome, then who does it. *assumed*: nobody typed the scheme; *public*: the channel reads it.
+    """Return the outcome, then who does it. *assumed*: nobody typed the scheme; *public*: the channel reads it.
 
     *back_on*: when the rule of `off_rule` is switched on again.
     """
@@ -93,7 +93,7 @@ def _without_secrets(route: Route) -> Route:
 
 
 def forecast_blocks(moment: datetime, then: Forecast) -> list[Block]:
-    """The lines above an answer for a future time: what happens automatically until *then*, and what was planned but won’t."""
+    """Return the lines above an answer for a future time: what happens automatically until *then*, and what won’t."""
     many = len(then.happens)
     what = plural(many, "planned start or end") if many == 1 else f"{many:,} planned starts and ends"
     known = f"{what} until then" if many else "nothing changes automatically until then"
@@ -108,7 +108,7 @@ def forecast_blocks(moment: datetime, then: Forecast) -> list[Block]:
 
 
 def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
-    """The final outcome for the URL, in one bold line."""
+    """Return the final outcome for the URL, in one bold line."""
     asked, last = url_code(route.first.url.full, 200), route.last
     if route.is_endless:
         return f":repeat: *{asked} never arrives: still redirecting after {len(route.steps) - 1} redirects*"
@@ -138,7 +138,7 @@ def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
 
 
 def _unchanged_line(route: Route, asked: str, back_on: datetime | None) -> str:
-    """The answer that no rule changes the URL; first, which one would."""
+    """Return that no rule changes the URL; first, which one would."""
     if (asleep := off_decider(route)) is None:
         return f":white_circle: *No rule changes {asked}*{_why_unchanged(route.last)}"
     would = "blocked" if asleep.blocks else "redirected"
@@ -165,7 +165,7 @@ def _why_unchanged(step: Explained) -> str:
 
 
 def _route_line(route: Route) -> str:
-    """Every URL on the way, where there is more than one redirect."""
+    """Return every URL on the way, where there is more than one redirect."""
     urls = [step.url.full for step in route.steps]
     if route.is_endless:
         return f"{' → '.join(url_code(url, 120) for url in urls[:MAX_SHOWN_HOPS])} → …"
@@ -177,20 +177,20 @@ def _route_line(route: Route) -> str:
 
 
 def _url_codes(urls: Sequence[str]) -> list[str]:
-    """The URLs as code; of many the first and the last ones."""
+    """Return the URLs as code; of many the first and the last ones."""
     shown = [url_code(url, 120) for url in urls]
     return shown if len(shown) <= MAX_SHOWN_HOPS else [*shown[:3], f"… {len(shown) - 5} more …", *shown[-2:]]
 
 
 def _deciding_matches(route: Route) -> list[Match]:
-    """The rules that decide, each once, in the order of the way; at its end all that may."""
+    """Return the matches that decide, each rule once, in the order of the way; at its end all that may."""
     ends = sorted((match for match in route.last.changing if match.decides), key=rank)
     inside = [found for step in route.steps[:-1] if (found := decider(step)) is not None]
     return list({(match.rule.id, match.pair): match for match in (*inside, *ends)}.values())
 
 
 def off_decider(route: Route) -> Match | None:
-    """The rule that would decide if it were not off; None where others change the URL, or some rule may."""
+    """Return the match that would decide if its rule were not off; None where others change the URL, or some rule may."""
     step = route.last
     if len(route.steps) > 1 or step.changing or step.undecidable or spared_text(step.url):
         return None
@@ -206,7 +206,7 @@ def off_rule(route: Route) -> Rule | None:
 
 
 def _other_change_blocks(route: Route, culprits: Sequence[Match]) -> list[Block]:
-    """The rules that change something else: of the URL that was asked about, and of the one that is loaded in the end."""
+    """Return the rules that change something else, of the URL that was asked about and of the one that is loaded in the end."""
     asked, told = ({match.rule.id for match in some} for some in (route.first.changing, culprits))
     found: dict[str, Match] = {}
     for step in (route.first,) if route.is_loop else (route.first, route.last):
@@ -225,7 +225,7 @@ def _other_change_blocks(route: Route, culprits: Sequence[Match]) -> list[Block]
 
 
 def _no_effect_lines(step: Explained, but: Match | None, back_on: datetime | None) -> Iterator[str]:
-    """The rules that do nothing to the URL, by the reason; all *but* the one that is told on its own.
+    """Yield the rules that do nothing to the URL, by the reason; all *but* the one that is told on its own.
 
     *back_on*: as in `answer`.
     """
@@ -258,20 +258,20 @@ def _is_off(miss: NearMiss) -> bool:
 
 
 def _near_words(miss: NearMiss, url: Url, back_on: datetime | None) -> str:
-    """Why *miss* doesn't match, and whether it is off besides."""
+    """Return why *miss* doesn't match, and whether it is off besides."""
     off = f"; off{_until_text(back_on)}" if _is_off(miss) else ""
     return esc(match_view.near_reason(miss, url), 200) + off
 
 
 def _rules_with_reasons(title: str, rules: Sequence[tuple[Rule, str]]) -> str:
-    """Several rules in a row, each with its reason, which is mrkdwn; the first of many."""
+    """Return several rules in a row, each with its reason, which is mrkdwn; the first of many."""
     said = [quote(rule.title, 80) + (f" ({why})" if why else "") for rule, why in rules[:MAX_OTHERS]]
     more = f"; and {len(rules) - MAX_OTHERS:,} more" if len(rules) > MAX_OTHERS else ""
     return f"*{title}:* {'; '.join(said)}{more}"
 
 
 def _small_print(route: Route, command: RulesWhich, gap: Gap | None, *, assumed: bool) -> Iterator[str]:
-    """Which URL was taken, where that is not plain from what was typed, and what the answer does not cover."""
+    """Yield which URL was taken, where that is not plain from what was typed, and what the answer does not cover."""
     if command.others:
         told = ", ".join(code(url, 120) for url in command.others[:MAX_URLS])
         yield f"This is about the first of {len(command.others) + 1:,} URLs. The others: {told}"

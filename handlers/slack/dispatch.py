@@ -118,7 +118,7 @@ class Dispatcher:
         await self._carry_out(act, self._outcome(request, self._gatehouse_since(timer.began, writes=attempted)))
 
     def _gatehouse_since(self, began: float, *, writes: bool) -> Gatehouse:
-        """What works on a command that *began* then; where it *writes*, its requests go before what others only read."""
+        """Return what works on a command that *began* then; where it *writes*, its requests go before others' reads."""
         # What was read before it began may be older than what the person has just seen.
         return self._gatehouse.with_context(CallContext(Priority.CHANGE if writes else Priority.READ, began))
 
@@ -189,7 +189,7 @@ class Dispatcher:
         return Announced()
 
     async def look_up(self, request: Request) -> Shorthand:
-        """What the command of *request* leaves to be looked up; nothing where it is none, or not a clear one."""
+        """Look up what the short forms in the command of *request* stand for; nothing where it is no clear command."""
         command: object = None
         if isinstance(request, CommandRequest | ClickRequest):
             command = request.command
@@ -217,7 +217,7 @@ class Dispatcher:
                 raise errors.OldButton
 
     async def _use_shortcut(self, route: ShortcutRoute, request: ShortcutRequest, gatehouse: Gatehouse) -> Outcome:
-        """What a shortcut comes to; the message is searched only for somebody who may use what is found in it."""
+        """Return what a shortcut comes to; the message is searched only for somebody who may use what is found in it."""
         if route.stands_for is not None:
             await self._check_right(route.stands_for, request.caller)
         link = await self._link(request.caller) if route.linked else ""
@@ -282,7 +282,7 @@ class Dispatcher:
         return Private(card)
 
     async def _titles(self) -> Mapping[str, str]:
-        """The names of rules by id, as they were read a moment ago; none where they can't be read."""
+        """Return the names of rules by id, as they were read a moment ago; none where they can't be read."""
         with suppress(ClientError):
             return {rule.id: rule.title for rule in (await self._gatehouse.rules.recent()).known}
         return {}
@@ -308,7 +308,7 @@ class Dispatcher:
             return replace(caller, view=None, trigger=None)
 
     async def _run(self, command: Command, caller: Caller, began: float) -> Reply:
-        """The answer to a command that *began* then, from whatever it came: typed, clicked, or mentioned.
+        """Return the answer to a command that *began* then, however it came: typed, clicked, or mentioned.
 
         Where it is a form and Slack gave no way to open one, a button that does.
         """
@@ -348,7 +348,7 @@ class Dispatcher:
 
 
 def _metric_name(request: Request) -> str:
-    """The command that *request* is known to be, the button that was clicked, or its kind; never what was typed."""
+    """Return the command that *request* is known to be, the button that was clicked, or its kind; never what was typed."""
     match request:
         case CommandRequest(command=Command() as command) | ClickRequest(command=Command() as command):
             return _command_name(command)
@@ -363,7 +363,7 @@ def _command_name(command: Command) -> str:
 
 
 def _with_reading_line(reply: Reply, command: Command, titles: Mapping[str, str], unread: Sequence[str] = ()) -> Reply:
-    """*reply* under a line on the *command* that it answers, which nobody typed."""
+    """Return *reply* under a line on the *command* that it answers, which nobody typed."""
     return Private(with_reading_line(reply.message, command, titles, unread)) if isinstance(reply, Private) else reply
 
 
@@ -398,7 +398,7 @@ def attempts_change(request: Request) -> bool:
 
 
 def _speaker(request: Request) -> Caller:
-    """The caller, and where they are answered: *Share* in the channel, a page turned in the place of the one before."""
+    """Return the caller as they are answered: *Share* in the channel, a page turned in the place of the one before."""
     if not isinstance(request, ClickRequest) or request.click is None or request.command is None:
         return request.caller
     name, caller = request.click.action, request.caller

@@ -303,7 +303,7 @@ def _failed_home(error: Exception, caller: Caller) -> View:
 
 
 def log_failure(error: Exception, caller: Caller, what: str) -> None:
-    """One log line per failed request, under the reference that the person sees; without their words."""
+    """Log a failed request in one line, under the reference that the person sees; without their words."""
     known = is_expected(error)
     log.log(
         logging.INFO if known else logging.ERROR,
