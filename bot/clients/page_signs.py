@@ -140,7 +140,8 @@ def values_beside(document: Any, records: list[Any], ignored: frozenset[str]) ->
     a note about the list. *ignored*: names, in lower case, that are skipped together with everything under them.
     """
     names = _names_of(records[len(records) // 2]) if records else frozenset()
-    notes = [each for each in (*records[:1], *records[-1:]) if len(records) > 2 and _is_apart(_names_of(each), names)]
+    ends = (*records[:1], *records[-1:]) if len(records) > 2 and names else ()
+    notes = [each for each in ends if _names_of(each) and names.isdisjoint(_names_of(each))]
     walk = _Walk(records, names, ignored)
     for each in (document, *notes):
         yield from walk.values(each, ())
@@ -148,10 +149,6 @@ def values_beside(document: Any, records: list[Any], ignored: frozenset[str]) ->
 
 def _names_of(record: Any) -> frozenset[str]:
     return frozenset(record) if isinstance(record, dict) else frozenset()
-
-
-def _is_apart(names: frozenset[str], others: frozenset[str]) -> bool:
-    return bool(names and others) and not names & others
 
 
 @dataclass(slots=True)

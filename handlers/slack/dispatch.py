@@ -60,7 +60,6 @@ from handlers.slack.reply import Announced, Caller, Modal, Private, Reply
 
 log = structlog.get_logger(__name__)
 
-
 LINK_TIMEOUT = 1.0
 """Seconds, of a trigger's three, that Slack has to return a message's permalink."""
 OPTIONS_TIMEOUT = 2.5
