@@ -31,8 +31,8 @@ COMMANDS: Final = (
 """Name, description, and example sentences that work, which Slack shows while somebody types."""
 
 SHORTCUTS: Final = (
-    ("message", "rule_which", "Which rule?", "Which rules act on the addresses of this message, and why"),
-    ("message", "rule_from_message", "Make a rule from this", "A new rule, for the first address of this message"),
+    ("message", "rule_which", "Which rule?", "Which rules match the URLs in this message, and why"),
+    ("message", "rule_from_message", "Make a rule from this", "Make a rule for the first URL in this message"),
     ("message", "member_info", "Member info", "Look up the member whose email is in this message"),
     ("global", "rule_new", "New rule", "Make a traffic rule, in a form"),
 )
