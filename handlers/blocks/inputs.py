@@ -78,7 +78,7 @@ START: Final = "start"
 
 
 def start(value: str) -> Block:
-    """When it is to be done; empty for at once."""
+    """An input for the time at which a change is to be made; empty for at once."""
     hint = "A time such as tomorrow 9:00 or Friday 18:00. Leave it empty to do it now."
     return text(START, "Start", value, optional=True, placeholder="tomorrow 9:00", hint=hint)
 
@@ -87,7 +87,7 @@ EXPIRY: Final = "expiry"
 
 
 def expiry(value: str) -> Block:
-    """When what is made is to be reverted; empty for never."""
+    """An input for the time at which a change is to be reverted; empty for never."""
     hint = "A duration such as 2h or 7d, or a time such as 18:00. Leave it empty to keep the change."
     return text(EXPIRY, "Revert after", value, optional=True, placeholder="2h", hint=hint)
 
@@ -117,7 +117,7 @@ REASON: Final = "because"
 
 
 def reason(value: str, *, loops: bool = False) -> Block:
-    """Why; on the card and in the audit. *loops*: what is asked for may loop, and then needs one."""
+    """An input for the reason, for the card and the audit. *loops*: the change may make a loop, so a reason is required."""
     hint = "Shown on the card and in the audit log." + " A loop needs one." * loops
     return text(REASON, "Why", fit_to_input(value), optional=True, hint=hint)
 

@@ -113,9 +113,10 @@ def changed_view() -> View:
 
 
 def unsaved_words(view: View, request: str) -> Message | None:
-    """What *view*, the end of a form, says was not saved; None where that is nothing, or a card says it.
+    """Return the message for a form of which nothing was saved, as its answer *view* says; None where that says no such thing.
 
-    Where it is the form again, with a button that opens it; *request*: what it is kept under.
+    If *view* is the form itself with a warning, the message has a button that opens it again. *request*: the id of the stored
+    request that keeps the form.
     """
     blocks = view["blocks"]
     words = f"{title_of(view)}: nothing was saved."
@@ -179,7 +180,7 @@ def _refill(block: Block, values: Mapping[str, Any]) -> Block:
 
 
 def fallback_view(view: View, *, passes: bool, ended: bool) -> View:
-    """Return the view for where Slack refused *view*. *passes*: it was Slack's trouble; *ended*: the form was sent."""
+    """Return the view to show if Slack refused *view*. *passes*: only for now, as Slack was down; *ended*: the form was sent."""
     what = "Slack couldn’t show this." if passes else "This is too large for a form in Slack."
     again = "Try again in a moment." if passes else f"Change it by commands; `{slash('gatehouse help')}` lists them."
     if ended and "submit" not in view:
@@ -249,7 +250,7 @@ def time_errors(start: str, expiry: str) -> dict[str, str]:
 
 
 def end_of_form(change: Change) -> View:
-    """What a form says in the end that is still open; the card in the channel says the rest."""
+    """Return the last view of a form that is still open; the card in the channel says the rest."""
     about = change.edit.after or change.edit.before or {}
     name = str(about.get("name") or change.edit.target.key)
     title = esc(name) if change.edit.target.service == "members" else quote(name)

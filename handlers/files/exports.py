@@ -57,7 +57,7 @@ def _is_private(rules: Sequence[Rule], content: bytes) -> bool:
 
 @handles(MembersExport)
 async def export_members(command: MembersExport, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Always to the person alone: whole addresses have no place in a channel."""
+    """Export members to the person alone: a channel must not see whole emails."""
     site = gatehouse.site(command.site)
     gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
     listing = await site.members.all()

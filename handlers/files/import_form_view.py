@@ -39,7 +39,7 @@ MAX_KEY: Final = 200
 ENCODING: Final = "encoding"
 """The id of the menu in which the encoding of the file is chosen."""
 ENDLESS: Final = "endless"
-"""The id of the menu in which rules are wanted for good, though the file has an end."""
+"""The id of the menu that asks whether rules are to last for good although the file names an end."""
 PLACES: Final = {str(at): at for at in range(MAX_COLUMNS)}
 """Columns by the values of the menus."""
 MOST_COLUMNS: Final = 50
@@ -88,7 +88,7 @@ class Handed:
     site: str = ""
     mode: str = Mode.ADD
     encoding: str = ""
-    """What somebody chose who saw how the file reads in it."""
+    """The encoding that somebody chose in the preview; empty before that."""
     seen: str = ""
     """Fingerprint of the plan that the form shows."""
 
@@ -180,7 +180,7 @@ MEMBER_FORMS: Final = ImportForms("Import members", MEMBERS_FILE, MEMBERS, ["csv
 
 
 def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
-    """What is asked first: the file, or its text. *wrong*: what is the matter with the one that was *handed* over."""
+    """The first form: for the file, or its text. *wrong*: what is wrong with the one that was *handed* over."""
     about, asked = forms.asked(handed)
     refused = [section(f":warning: *Nothing was imported.* {esc(wrong, 1500)}")] if wrong else []
     pasted = handed.pasted if len(handed.pasted) <= inputs.MOST_TYPED else ""
@@ -201,7 +201,7 @@ def plan_form(
 ) -> View:
     """The preview, whole emails and all: a modal is private. It can be sent where something can be imported, or chosen.
 
-    *moved*: it was sent, and is not what it was. *silent*: it was sent without the reason that a loop needs.
+    *moved*: it was sent, but the data has changed since. *silent*: it was sent without the reason that a loop needs.
     """
     submit = "Import" if not (plan.is_empty or plan.unanswered) else "Preview" if plan.asked else None
     blocks = [
@@ -269,7 +269,7 @@ def endless_input(flaw: str, choices: Choices) -> list[Block]:
 
 
 def read_choices(view: View) -> Choices:
-    """What somebody chose; what was not asked has its default."""
+    """Return the choices made in a form; a question that it did not ask has its default."""
     values = inputs.values_of(view)
     default = Choices()
     return Choices(

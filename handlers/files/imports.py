@@ -53,7 +53,7 @@ class Import(Generic[C]):
         submits(self.forms.plan_id, Form(self.read, self._save))
 
     def read(self, view: View) -> tuple[Handed, C | None]:
-        """What a form with a preview keeps, and what was chosen in it."""
+        """Return what a form with a preview keeps, and what was chosen in it."""
         return Handed.of(view), self.read_choices(view)
 
     async def show(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View:

@@ -91,7 +91,10 @@ async def changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_set
 
 
 async def _target_filters(text: str, caller: Caller, gatehouse: Gatehouse) -> Filters:
-    """What *text* means, looked up on record first, which also knows what is gone; raises BadFilter, or as `find_rule`."""
+    """Return the filters for the target that *text* names, by the audit first, since it has deleted ones, too.
+
+    Raises BadFilter, or what `find_rule` raises.
+    """
     if not text:
         return Filters()
     if RULE_ID.fullmatch(text) and await _is_known(rule := await _rule_filters(text, gatehouse), gatehouse):
@@ -160,7 +163,7 @@ async def show_help(command: GatehouseHelp, caller: Caller, gatehouse: Gatehouse
 
 
 async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Command]], bool]:
-    """Whether the caller may give a command here."""
+    """Return a function that says whether the caller may give a command here."""
     try:
         allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
     except DirectoryUnavailable:

@@ -184,7 +184,7 @@ class GatehouseFreeze(GatehouseCommand):
     start: Start | None = takes(START)
     reason: str | None = takes(REASON)
     anyway: bool = takes(Flag("anyway"), False)
-    """Whether it is known what is planned within it."""
+    """Whether the person has been shown what is planned within the freeze."""
 
 
 @dataclass(frozen=True)

@@ -155,9 +155,9 @@ class ChannelDigests:
     failpoint: Failpoint
 
     async def deliver(self, channel: str) -> tuple[Note | None, datetime | None]:
-        """Post the digest that is due in *channel*: what notes it, and when the next one is due.
+        """Post the digest that is due in *channel*; return what records that it was posted, and when the next one is due.
 
-        It tells what happened since the one before. Raises as a card does: then it is tried again.
+        It covers the time since the one before. Raises as the delivery of a card does: then it is tried again.
         """
         settings, now = self.gatehouse.store.channel_settings, self.gatehouse.now()
         stored = await settings.get(channel)
@@ -179,7 +179,7 @@ class ChannelDigests:
             message = digest_view.digest_off_message(times, channel, refused)
         self.pace.take(channel)
         self.failpoint("digest")
-        # Not even that there is a digest is for people of another company.
+        # People of another company must not even see that there is a digest.
         await self._post(times.by if refused is Why.SHARED_CHANNEL else channel, times.by, message)
         self.failpoint("digested")
 
@@ -190,7 +190,7 @@ class ChannelDigests:
         return note, None if refused is not None else times.next_after(now)
 
     async def _post(self, channel: str, by: str, message: Message) -> None:
-        """To the channel, or, where Slack takes nothing for it any more, to the one who set it."""
+        """Post to the channel, or to the person who set the digest (*by*) if Slack takes no messages for the channel any more."""
         try:
             await self.slack.post(channel, message)
         except SlackRefused as refusal:

@@ -59,7 +59,7 @@ UNTOLD: Final = frozenset(
         "unknown",
     }
 )
-"""Steps on the way of a change, which is told by where it stands. What isn't among them is told, known or not."""
+"""Events that a digest leaves out, since the state of the change says as much. Any other event is listed, even an unknown one."""
 MAX_ROWS: Final = 10
 """Changes in each part of a digest in Slack."""
 MAX_ROWS_IN_FILE: Final = 500

@@ -42,7 +42,7 @@ async def lock(command: RulesLock, caller: Caller, gatehouse: Gatehouse) -> Repl
     as_it_is = Edit(
         kind=Kind.RULE_UPDATE, target=Target(service="rules", key=rule.id), before=rule.document(), after=None
     )
-    # Who may not change it themselves would only keep away who may.
+    # A person who may not change the rule would only lock out those who may.
     if (holds := await gatehouse.changes.freezes.find_for_edits([as_it_is], gatehouse.now(), caller.user)) is not None:
         raise Frozen(holds)
     rules = (glob.escape(rule.id),)
@@ -51,7 +51,7 @@ async def lock(command: RulesLock, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 
 async def _make(command: GatehouseFreeze | RulesLock, caller: Caller, gatehouse: Gatehouse, **covered: Any) -> Reply:
-    """Freeze what is *covered*; first a look at what it would hold back, where the *command* doesn't know that yet."""
+    """Freeze what is *covered*; if plans would be held back, first show them, unless *command* says ``anyway``."""
     freezes, starts = gatehouse.changes.freezes, gatehouse.now()
     if isinstance(command, GatehouseFreeze) and command.start is not None:
         starts, _ = await resolve_start(command.start, caller, gatehouse)

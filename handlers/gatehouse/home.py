@@ -106,7 +106,7 @@ async def change_settings(click: Click, caller: Caller, gatehouse: Gatehouse) ->
 
 @clicks("settings.mine")
 async def change_notices(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """What a person gets is theirs to choose: it takes no right."""
+    """Open the form in which a person chooses their direct messages; it takes no right, since it concerns nobody else."""
 
     async def fill() -> View:
         stored = await gatehouse.store.channel_settings.get(caller.user)
@@ -132,7 +132,7 @@ def _errors(sent: home_view.SettingsForm) -> dict[str, str]:
 
 
 async def _save(sent: home_view.SettingsForm, caller: Caller, gatehouse: Gatehouse) -> View:
-    """The right is looked at again: the form may have been open for long."""
+    """Save the settings of a channel; the right is checked again, since the form may have been open for long."""
     await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
     wanted, now = sent.wanted, await preferences(caller, gatehouse)
     if now == wanted:
