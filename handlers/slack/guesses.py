@@ -34,7 +34,7 @@ from handlers.grammar.readings import Readings, read, says_better
 from handlers.grammar.recognition import EMAIL
 from handlers.grammar.time_fields import Expiry, Start
 from handlers.grammar.vocabulary import CAUTIOUS, FILLERS, points
-from handlers.members.commands import MembersCommand, MembersGrant, MembersRevoke
+from handlers.members.commands import MembersCommand, MembersGrant, MembersList, MembersRevoke
 from handlers.members.member_edit import already_so
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
 from handlers.rules.commands import RulesCommand, RulesGroup, RulesMake, RulesOff, RulesOn, RulesSet, RulesShow
@@ -87,6 +87,9 @@ class Guesses:
             return Readings()  # rules with similar names help more than an incomplete reading
         if known.missing and not any(each.writes for each in readings.commands):
             return replace(readings, unread=readings.unread or (typed[1],), missing=tuple(known.missing))
+        only_lists = all(isinstance(each, MembersList) for each in readings.commands)
+        if isinstance(error, BadEmail | NoMember) and readings.unread and only_lists:
+            return Readings()  # nobody is called that, and a list of those who have the same segment is no answer
         return Readings() if command in readings.commands else readings
 
     def _for_candidates(self, command: Command | None, error: NotOne) -> Sequence[Command]:

@@ -86,6 +86,11 @@ async def test_what_members_have_or_lack_already_is_told_and_not_offered(alice: 
     assert so in alice.slack_text(await alice.is_refused(f"/members {text}", SUPPORT))
 
 
+@pytest.mark.parametrize("verb", ["grant", "revoke", "edit", "remove", "offboard", "show", "why"])
+async def test_a_name_that_nobody_has_is_not_answered_with_others(alice: Colleague, verb: str) -> None:
+    assert "no member is called that" in alice.slack_text(await alice.is_refused(f"/members {verb} Zora vip", SUPPORT))
+
+
 async def test_a_block_is_offered_and_its_reach_is_asked(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says(f"/rules block {PROMO}")
 
