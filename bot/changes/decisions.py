@@ -18,6 +18,7 @@ from bot.changes.model.parts import Guard, Held, Question, RevertFailure
 from bot.changes.model.states import Move, State
 from bot.changes.refusals import (
     AlreadyDecided,
+    AlreadyExtended,
     ApprovalWaits,
     EndIsPast,
     EndsBeforeStart,
@@ -304,11 +305,19 @@ class Decisions:
         await self.rights.require(change, Decision.REVIEW, by)
         return await self.journal.record(change, "reviewed", by, update, request=request)
 
-    async def extend(self, change: Change, *, by: str, seconds: int, request: str) -> Change:
-        """Extend a temporary *change* by *seconds*; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
+    async def extend(
+        self, change: Change, *, by: str, seconds: int, request: str, shown_end: int | None = None
+    ) -> Change:
+        """Extend a temporary *change* by *seconds*, from the end that *by* was shown (*shown_end*, in seconds since 1970).
+
+        Raises NotTemporary, AlreadyExtended, MoreMustAgree, and as `Rights.require` does.
+        """
 
         def update(held: Change) -> Mapping[str, Any]:
-            ends = max(_end_of(held), self.journal.now()) + timedelta(seconds=seconds)
+            ends = _end_of(held)
+            if shown_end is not None and int(ends.timestamp()) != shown_end:
+                raise AlreadyExtended(held)
+            ends = max(ends, self.journal.now()) + timedelta(seconds=seconds)
             return {"reverts_at": ends, "reverts_at_as_typed": "", "time_changed_by": by}
 
         await self._agree(change, Decision.EXTEND, by)

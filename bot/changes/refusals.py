@@ -71,6 +71,10 @@ class NotTemporary(ChangeError):
     """The change is not temporary, or was reverted already."""
 
 
+class AlreadyExtended(ChangeError):
+    """The end of a temporary change was moved after the card with the button was drawn."""
+
+
 class NothingToReview(ChangeError):
     """No review of the change is due."""
 

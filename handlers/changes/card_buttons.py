@@ -136,10 +136,17 @@ def _end_buttons(change: Change) -> list[Block | None]:
         revert, keep = f"Switch {'on' if switched == 'off' else 'off'} now", f"Keep {switched}"
     return [
         decision_button(change, revert, "end"),
-        decision_button(change, extension(change)[1], "extend"),
+        _extend_button(change),
         decision_button(change, keep, "stay"),
         decision_button(change, "Other time…", "until"),
     ]
+
+
+def _extend_button(change: Change) -> Block | None:
+    """The button that extends *change* by some time from the end that the card shows, which it names."""
+    ends = change.request.reverts_at
+    value = change.id if ends is None else f"{change.id} {int(ends.timestamp())}"
+    return messages.decide_button(extension(change)[1], "extend", value)
 
 
 def overtaken_buttons(change: Change, since: Change) -> list[Block | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -126,9 +127,6 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
     "keep": lambda change, caller, g: g.changes.decisions.decide(change, Decision.WITHDRAW, caller.user),
     "undo": _undo,
     "end": lambda change, c, g: g.changes.followups.revert_early(change, by=c.user, since=c.asked_at),
-    "extend": lambda change, caller, g: g.changes.decisions.extend(
-        change, seconds=extension(change)[0], **_decision_args(caller)
-    ),
     "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_decision_args(caller)),
     "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_decision_args(caller)),
     "sign": lambda change, caller, g: g.changes.decisions.review(change, **_decision_args(caller)),
@@ -137,6 +135,20 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
     "again": lambda change, caller, g: g.changes.followups.request_again(change, **_followup_args(caller)),
 }
 """What the buttons of a card do at once, without a form."""
+
+
+@clicks("decide.extend", stored=True)
+async def extend(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Extend from the end that the button was drawn with: who clicks twice, or at the same time as another, extends once."""
+    change_id, _, shown_end = click.value.partition(" ")
+    change = await change_of_click(replace(click, value=change_id), caller, gatehouse)
+    await gatehouse.changes.decisions.extend(
+        change,
+        seconds=extension(change)[0],
+        shown_end=int(shown_end) if shown_end.isdecimal() else None,
+        **_decision_args(caller),
+    )
+    return Announced()
 
 
 def _register_action(name: str) -> None:

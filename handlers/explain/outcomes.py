@@ -10,6 +10,7 @@ from bot.changes.model.states import LIVE, State
 from bot.changes.proposals import NewEmailTaken, NothingToDo
 from bot.changes.refusals import (
     AlreadyDecided,
+    AlreadyExtended,
     AlreadyRequested,
     ApprovalWaits,
     EndIsPast,
@@ -267,6 +268,11 @@ OUTCOME_WORDS: Final[Table] = {
     ),
     NotUndoable: _not_undoable_words,
     NotTemporary: _not_temporary_words,
+    AlreadyExtended: lambda e: Words(
+        f"The end of *{request_title(e.change)}* was already moved, to {when(e.change.request.reverts_at)}.",
+        next="To move it further, click again.",
+        unchanged=None,
+    ),
     NothingToReview: lambda e: Words(f"*{request_title(e.change)}* has already been reviewed.", unchanged=None),
     LookFirst: lambda e: Words(
         "The card doesn’t show all of this change.",

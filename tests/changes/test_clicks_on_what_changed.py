@@ -19,7 +19,14 @@ from bot.changes.model.parts import CauseKind, ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, Proposal, undo_cause
-from bot.changes.refusals import AlreadyDecided, MoreMustAgree, NothingToReview, NotTemporary, NotUndoable
+from bot.changes.refusals import (
+    AlreadyDecided,
+    AlreadyExtended,
+    MoreMustAgree,
+    NothingToReview,
+    NotTemporary,
+    NotUndoable,
+)
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Snapshot
 from bot.store.audit import Entry, Filters
@@ -72,7 +79,10 @@ Act = Callable[[Pipeline, Change, str], Awaitable[Change]]
 
 
 async def extend(pipeline: Pipeline, change: Change, request: str) -> Change:
-    return await pipeline.decisions.extend(change, by=ALICE, seconds=3600, request=request)
+    """Click on the card that shows *change* as it is."""
+    end = change.request.reverts_at
+    shown_end = None if end is None else int(end.timestamp())
+    return await pipeline.decisions.extend(change, by=ALICE, seconds=3600, request=request, shown_end=shown_end)
 
 
 async def keep(pipeline: Pipeline, change: Change, request: str) -> Change:
@@ -156,6 +166,7 @@ async def _extended(world: World, mine: Replica, change: Change) -> None:
 CASES: Final = {
     "extend what was undone": Case(extend, renamed, _undone, NotTemporary),
     "keep what was undone": Case(keep, renamed, _undone, NotTemporary),
+    "extend what was extended": Case(extend, renamed, _extended, AlreadyExtended),
     "extend what is being reverted": Case(extend, renamed, _under_way, NotTemporary),
     "keep what is being reverted": Case(keep, renamed, _under_way, NotTemporary),
     "keep what was kept": Case(keep, renamed, _kept, NotTemporary),
@@ -252,16 +263,18 @@ async def test_a_set_is_on_record_by_its_title_and_size(world: World, mine: Repl
     assert "after" not in detail
 
 
-async def test_two_who_extend_at_once_extend_by_both(world: World, mine: Replica) -> None:
+async def test_two_who_extend_at_once_from_the_same_card_extend_once(world: World, mine: Replica) -> None:
     other = replica(world, "other", count(100))
     change = await renamed(world, mine)
 
-    await asyncio.gather(extend(mine.pipeline, change, "one"), extend(other.pipeline, change, "another"))
+    clicks = extend(mine.pipeline, change, "one"), extend(other.pipeline, change, "another")
+    refused = [each for each in await asyncio.gather(*clicks, return_exceptions=True) if isinstance(each, Exception)]
 
+    assert [type(each) for each in refused] == [AlreadyExtended]
     ends = (await mine.pipeline.journal.get(change.id)).request.reverts_at
     assert ends is not None
     assert change.request.reverts_at is not None
-    assert ends - change.request.reverts_at == 2 * HOUR
+    assert ends - change.request.reverts_at == HOUR
 
 
 async def test_who_votes_for_another_end_twice_is_on_record_once(world: World, mine: Replica) -> None:

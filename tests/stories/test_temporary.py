@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from functools import partial
 
@@ -46,6 +47,21 @@ async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Colleague,
     assert status(workspace) == "Active"
     assert len(workspace.services.rules.calls("PUT")) == 2
     assert NAME not in alice.slack_text(await alice.says("/gatehouse timers"))
+
+
+async def test_two_clicks_on_extend_from_the_same_card_extend_once(alice: Colleague, cara: Colleague) -> None:
+    card = await alice.says(f"/rules off {OLD} for 2h")
+    ends = (await alice.change_of(card)).request.reverts_at
+    assert ends is not None
+
+    await asyncio.gather(*[alice.clicks(card, "v1.decide.extend") for _ in range(2)])
+    await alice.sees_problem("already moved")
+
+    assert (await alice.change_of(card)).request.reverts_at == ends + HOUR
+    await cara.clicks(
+        await alice.sees_change(where=lambda now: now.request.reverts_at == ends + HOUR), "v1.decide.extend"
+    )
+    await alice.sees_change(where=lambda now: now.request.reverts_at == ends + 2 * HOUR)
 
 
 @pytest.mark.parametrize(
