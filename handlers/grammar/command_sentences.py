@@ -11,6 +11,7 @@ from bot.text.times import duration_words
 from handlers.blocks import messages
 from handlers.blocks.buttons import command_text
 from handlers.blocks.messages import code, esc, join_words, moment, quote, url_code
+from handlers.errors import Words
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, slash
 from handlers.grammar.time_fields import Expiry, Start
@@ -52,6 +53,8 @@ class Context:
     """The names of members, by their emails."""
     done: Sequence[str] = ()
     """The names of rules that were asked for, too, and are as they should be already."""
+    frozen: Mapping[Command, Words] = field(default_factory=dict)
+    """Why commands would be refused that are about something frozen, and what is offered instead."""
 
 
 def sentence(command: Command, context: Context) -> str:

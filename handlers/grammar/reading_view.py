@@ -10,6 +10,7 @@ from bot.text.times import Kind, parse_time
 from handlers.blocks import messages
 from handlers.blocks.buttons import command_text, run_button, temporary_button, turn_button
 from handlers.blocks.messages import Block, Message, code, esc, join_words, quote
+from handlers.errors import Words
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
@@ -182,20 +183,32 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Mes
     if len(readings) > 1:
         blocks = [messages.section("*Which one do you mean?*")]
         for number, each in enumerate(readings):
-            label = turn_button(_verb_label(each), each, number)
-            blocks.append(messages.section(_warned_sentence(each, context), label))
+            instead = context.frozen.get(each)
+            button = next(iter(_buttons_instead(instead)), None) if instead else None
+            button = button if instead else turn_button(_verb_label(each), each, number)
+            blocks.append(messages.section(_warned_sentence(each, context), button))
         return messages.message("Which one do you mean?", [*blocks, *footer])
-    buttons = [_do_it_button(first), _change_button(first)]
+    instead = context.frozen.get(first)
+    buttons = [*(_buttons_instead(instead) if instead else [_do_it_button(first)]), _change_button(first)]
     return messages.message(
         sentence(first, context),
         [messages.section(_warned_sentence(first, context)), *messages.actions(buttons), *footer],
     )
 
 
+def _buttons_instead(frozen: Words) -> list[Block | None]:
+    return [
+        turn_button(label, each, f"then.{number}") for number, (label, each) in enumerate(frozen.again.items())
+    ]
+
+
 def _reach_question(made: Sequence[RulesMake], context: Context, footer: Sequence[Block]) -> Message:
-    buttons = [turn_button(REACH_LABELS[each.match], each, number) for number, each in enumerate(made)]
+    later = [next(iter(context.frozen[each].again.values()), each) for each in made if each in context.frozen]
+    question = "Which URLs should it match, once that is over?" if later else "Which URLs should it match?"
+    offered = zip(made, later or made, strict=True)
+    buttons = [turn_button(REACH_LABELS[each.match], run, n) for n, (each, run) in enumerate(offered)]
     blocks = [
-        messages.section(f"{_warned_sentence(made[0], context)}\nWhich URLs should it match?"),
+        messages.section(f"{_warned_sentence(made[0], context)}\n{question}"),
         *messages.actions([*buttons, _change_button(made[0])]),
     ]
     return messages.message(sentence(made[0], context), [*blocks, *footer])
@@ -215,8 +228,13 @@ def _footer(asked: str, *, attempted: bool) -> Block:
     return messages.context(f"{'Nothing was changed yet. ' * attempted}You typed {code(asked, 200)}")
 
 
+def act_label(command: Command) -> str:
+    """Return the label of the button that does *command*, or requests it."""
+    return REQUEST_LABELS.get(type(command), "Do it")
+
+
 def _do_it_button(command: Command) -> Block | None:
-    button = turn_button(REQUEST_LABELS.get(type(command), "Do it"), command, 0)
+    button = turn_button(act_label(command), command, 0)
     return button and button | {"style": "danger" if command.destroys else "primary"}
 
 
@@ -255,9 +273,11 @@ def _form_command(command: Command) -> Command | None:
 
 
 def _warned_sentence(command: Command, context: Context) -> str:
-    """Return the `sentence`, with a warning of what in it may be taken for something else."""
+    """Return the `sentence`, with the freeze that it meets, and a warning of what in it may be taken for something else."""
     lines = messages.lookalike_warnings(_texts(command, context))
-    return "\n".join([sentence(command, context), *(f"*Warning:* {esc(line, 500)}" for line in lines[:MAX_NAMED])])
+    warnings = [f"*Warning:* {esc(line, 500)}" for line in lines[:MAX_NAMED]]
+    frozen = [context.frozen[command].what] if command in context.frozen else []
+    return "\n".join([sentence(command, context), *frozen, *warnings])
 
 
 def _texts(command: Command, context: Context) -> Iterator[tuple[str, str]]:

@@ -209,10 +209,15 @@ def _blank_form(command: RulesNew | RulesMake, **more: Any) -> RuleForm:
     )
 
 
+def draft_of(command: RulesMake) -> RuleDraft:
+    """Return the rule that *command* would create."""
+    return _blank_form(command, reach=command.match).draft()
+
+
 @handles(RulesMake)
 async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Request the rule that the form would create, without the form."""
-    draft = _blank_form(command, reach=command.match).draft()
+    draft = draft_of(command)
     if wrong := problems(draft):
         raise InvalidDraft(wrong)
     look = await look_at(gatehouse, None, draft, await start_of_command(command.start, caller, gatehouse))

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from bot.changes.model.edits import Target
+from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
@@ -19,11 +19,13 @@ from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.members.model import Member, email_key, known_segments
 from bot.rules.model import Rule
+from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
 from handlers.changes.coming import Thing, refuse_unchanged
-from handlers.changes.requests import resolve_moment, zone_of
-from handlers.errors import AlreadySo, NoMember, NothingToUndo, NotOneGroup, UnknownSegment
+from handlers.changes.freeze_view import freeze_line
+from handlers.changes.requests import FrozenNow, resolve_moment, zone_of
+from handlers.errors import AlreadySo, NoMember, NothingToUndo, NotOneGroup, UnknownSegment, Words
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
 from handlers.grammar.command import Command, Unclear
@@ -38,6 +40,7 @@ from handlers.members.commands import MembersCommand, MembersGrant, MembersList,
 from handlers.members.member_edit import already_so
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
 from handlers.rules.commands import RulesCommand, RulesGroup, RulesMake, RulesOff, RulesOn, RulesSet, RulesShow
+from handlers.rules.rule_edit import draft_of
 from handlers.rules.rule_refs import NotOne, look_up
 from handlers.slack.reply import Caller
 
@@ -115,11 +118,42 @@ class Guesses:
         fixed = [self._fix_times(each, zone, now) for each in found]
         known = await self._known_names(caller)
         titles = [rule.title for rule in done if not isinstance(expanded[0], RulesOn | RulesOff)]
-        context = Context(known.titles, zone, people=_names_of(known, fixed), done=titles)
+        frozen = {each: words for each in fixed if (words := await self._frozen_words(each, caller))}
+        context = Context(known.titles, zone, people=_names_of(known, fixed), done=titles, frozen=frozen)
         if unread := _typed_ends(expanded) - _typed_ends(found):  # of what would change nothing, and of nothing else
             shown = [RulesShow(ref) for each in found for ref in getattr(each, "refs", ())]
             return reading_view.unclear_message(shown, fixed, sorted(unread), context, asked=asked)
         return reading_view.preview(fixed, context, asked=asked)
+
+    async def _frozen_words(self, command: Command, caller: Caller) -> Words | None:
+        """Why *command* would be refused at its time because of a freeze, and what is offered instead; else None."""
+        start: Start | None = getattr(command, "start", None)
+        at = start.at if start is not None and start.at is not None else self._gatehouse.now()
+        try:
+            edits = await self._edits_of(command, caller)
+        except NestedTooDeep:  # nobody can change it anyhow
+            return None
+        if (freeze := await self._gatehouse.changes.freezes.find_for_edits(edits, at, caller.user)) is None:
+            return None
+        words = replace(FrozenNow(freeze, command).words(), what=f"{freeze_line(freeze)}.")
+        if not any(rule.break_glass for rule in self._gatehouse.access.policy().guards):
+            return words
+        # Then it waits on a card, which offers the emergency override.
+        return replace(words, again={**words.again, reading_view.act_label(command): command})
+
+    async def _edits_of(self, command: Command, caller: Caller) -> Sequence[Edit]:
+        """What *command* is about, each thing as it is: what is looked for among the freezes."""
+        if isinstance(command, RulesMake):
+            return [_edit_of(Target(service="rules"), draft_of(command).body())]
+        if isinstance(command, RulesGroup):
+            return [_edit_of(Target(service="groups", key=command.group), {})]
+        if isinstance(command, MembersCommand):
+            site = await site_for(getattr(command, "site", None), caller, self._gatehouse)
+            segments = {"allowedSegments": [*getattr(command, "segments", ())]}
+            return [_edit_of(Target(service="members", site=site.name), segments)]
+        refs = {*getattr(command, "refs", ())}
+        rules = await self._list_soon(self._gatehouse.rules.recent()) or () if refs else ()
+        return [_edit_of(Target(service="rules", key=each.id), each.document()) for each in rules if each.id in refs]
 
     async def _split_by_effect(
         self, commands: Sequence[Command], caller: Caller
@@ -249,6 +283,11 @@ class Guesses:
         except (ClientError, TimeoutError):
             return None
         return listing.known
+
+
+def _edit_of(target: Target, document: Mapping[str, Any]) -> Edit:
+    kinds = {"rules": Kind.RULE_UPDATE, "groups": Kind.GROUP_UPDATE, "members": Kind.MEMBER_UPDATE}
+    return Edit(kind=kinds[target.service], target=target, before=dict(document), after=dict(document))
 
 
 def _is_already_done(rule: Rule, command: Command) -> bool:

@@ -52,6 +52,26 @@ async def test_what_is_frozen_is_not_changed_but_planned_for_after(
     await alice.sees_change(state=State.PROPOSED if "delete" in text else State.PLANNED)
 
 
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        ("/rules pause old shop", "Plan it for then"),
+        ("/rules block https://shop.example.com/promo", "Everything below"),
+        ("/members anna.berg@example.com needs staff", "Plan it for then"),
+    ],
+)
+async def test_a_preview_says_what_is_frozen_and_offers_to_plan_it(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, text: str, instead: str
+) -> None:
+    await bob.says("/gatehouse freeze everything for 2h because cutover")
+    preview = await alice.says(text)
+
+    assert "cutover" in alice.slack_text(preview)
+    assert "Do it" not in alice.slack_text(preview)
+    await alice.clicks(preview, instead)
+    await alice.sees_change(state=State.PLANNED)
+
+
 @pytest.mark.parametrize("text", ["/rules off Redirect_track1", f"/members grant {ANNA} vip"])
 async def test_all_else_is_changed_as_ever(workspace: Sandbox, alice: Colleague, bob: Colleague, text: str) -> None:
     await bob.says(FREEZE)
@@ -322,6 +342,17 @@ operation = "rule.update"
 guard = "none"
 break_glass = ["oncall"]
 """
+
+
+@pytest.mark.policy(OVERRIDE)
+async def test_where_an_override_passes_a_freeze_the_preview_offers_the_request_too(
+    workspace: Sandbox, alice: Colleague, bob: Colleague
+) -> None:
+    await bob.says(FREEZE)
+    preview = await alice.says("/rules pause old shop")
+
+    await alice.clicks(preview, "Do it")
+    assert "Emergency override" in alice.slack_text(await alice.sees_change(state=State.PROPOSED))
 
 
 @pytest.mark.threat("B18")
