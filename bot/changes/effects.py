@@ -100,8 +100,8 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
 
 async def _mark_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change, **fields: Any) -> None:
     """Record on *change* that *undo* undid it, along with *fields*; what *change* itself had undone counts again."""
-    cause, at = undo.request.cause, undo.run.finished_at or undo.created
-    undone = Undone(at=at, by=undo.request.requester, cause=cause) if cause is not None else None
+    asked, at = undo.request, undo.run.finished_at or undo.created
+    undone = asked.cause and Undone(at=at, by=asked.requester, cause=asked.cause, reason=asked.reason)
     by = (undo.set_id or undo.id) if change.is_bulk else undo.id
     await record_fields(store, tx, change, undone_by=by, undone=undone, redone=None, **fields)
     await _restore(store, tx, change, undo)

@@ -122,7 +122,14 @@ class FollowUps:
     rights: Rights
 
     async def undo(
-        self, change: Change, *, by: str, channel: str, since: datetime | None = None, by_text: bool = False
+        self,
+        change: Change,
+        *,
+        by: str,
+        channel: str,
+        reason: str = "",
+        since: datetime | None = None,
+        by_text: bool = False,
     ) -> Change:
         """Undo an applied *change* by a new change, and return that one; raises NotUndoable where *change* was not applied.
 
@@ -148,7 +155,7 @@ class FollowUps:
         # Only putting back is exempt from a freeze: the undo of an undo makes the change again.
         if change.request.undoes is not None and is_own:
             is_own = await self.proposer.freeze_against(proposal, self.proposer.journal.now()) is None
-        proposal = proposal.with_request_fields(undoes_own=is_own, **await self._end_fields(change))
+        proposal = proposal.with_request_fields(undoes_own=is_own, reason=reason, **await self._end_fields(change))
         if is_own and by_text and proposal.kind.destroys:
             proposal = replace(proposal, guard=Guard.CONFIRM)
         if change.review_due:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.parts import Guard
@@ -26,6 +26,7 @@ from handlers.errors import NothingToUndo, OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
 from handlers.grammar.command import Command
 from handlers.grammar.time_fields import parse_expiry, parse_start
+from handlers.grammar.tokens import unquote_reason
 from handlers.rules.rule_refs import find_change
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
 from handlers.slack.reply import Announced, Attached, Caller, Modal, Private, Reply
@@ -107,9 +108,9 @@ def _is_in_full_view(click: Click) -> bool:
     return (click.view or {}).get("callback_id") == FULL_CHANGE
 
 
-async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse, *, by_text: bool = False) -> Change:
+async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse, **more: Any) -> Change:
     undo = gatehouse.changes.followups.undo
-    return await undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at, by_text=by_text)
+    return await undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at, **more)
 
 
 def _decision_args(caller: Caller) -> dict[str, str]:
@@ -229,7 +230,7 @@ async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> 
     change = None if command.change is None else await find_change(command.change, gatehouse)
     if change is None:
         raise NothingToUndo(command.change)
-    made = await _undo(change, caller, gatehouse, by_text=True)
+    made = await _undo(change, caller, gatehouse, by_text=True, reason=unquote_reason(command.because))
     if made.decision.guard is not Guard.NONE or made.state not in UNDER_WAY:
         return Announced()
     link = await gatehouse.store.cards.link(change.id) if made.request.channel == change.request.channel else ""

@@ -56,12 +56,15 @@ CAUSES: Final = {
 def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
     """Return the reason of *change*: its requester's words in quotes, or its cause. *public*: for a channel."""
     request = change.request
+    shown = public_text(request.reason, limit) if public else esc(request.reason, limit)
+    words = f"“{shown}”" if request.reason else ""
     if (cause := request.cause) is not None:
         whose = "their own" if request.requester == cause.requester else f"<@{cause.requester}>’s"
         if cause.is_automatic:
             return how_automatically(cause)
-        return CAUSES[cause.kind][change.state is State.APPLIED].format(whose=whose)
-    return f"“{public_text(request.reason, limit) if public else esc(request.reason, limit)}”" if request.reason else ""
+        undone = CAUSES[cause.kind][change.state is State.APPLIED].format(whose=whose)
+        return f"{undone}: {words}" if words else undone
+    return words
 
 
 def how_automatically(cause: Cause) -> str:

@@ -150,7 +150,7 @@ def _undone_line(undone: Undone) -> str:
         if cause.is_automatic
         else CAUSES[cause.kind][2].format(who=f"<@{undone.by}>")
     )
-    return _line(how, when(undone.at))
+    return _line(how, f"“{public_text(undone.reason)}”" if undone.reason else "", when(undone.at))
 
 
 def held_line(change: Change) -> str:

@@ -116,6 +116,7 @@ class GatehouseUndo(GatehouseCommand):
     writes = True
     destroys = True
     change: str | None = takes(Text("CHANGE"))
+    because: str | None = takes(REASON)
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,9 @@ def look_up(found: Recognised) -> list[Command]:
 def _block(found: Recognised) -> list[Command]:
     if found.urls:
         return rule_acts.block(found)
-    undone: list[Command] = [GatehouseUndo(), GatehousePending()] if "cancel" in found.text.casefold() else []
+    undone: list[Command] = (
+        [GatehouseUndo(because=found.reason), GatehousePending()] if "cancel" in found.text.casefold() else []
+    )
     return show_rules(found) or member_acts.offboard(found) or undone
 
 
@@ -191,14 +193,15 @@ def _history(found: Recognised) -> list[Command]:
 
 
 def _restore(found: Recognised) -> list[Command]:
-    return rule_acts.switch(RulesOn, found) or [GatehouseUndo()]
+    return rule_acts.switch(RulesOn, found) or [GatehouseUndo(because=found.reason)]
 
 
 def _undo(found: Recognised) -> list[Command]:
     """Return the undo of a change, by its reference or of the last one; for a rule its history, with what can be undone."""
     if refs := found.rule_refs():
         return [RulesHistory(ref) for ref in refs]
-    return [GatehouseUndo(next((word for word in found.words if REFERENCE.fullmatch(word)), None))]
+    reference = next((word for word in found.words if REFERENCE.fullmatch(word)), None)
+    return [GatehouseUndo(reference, because=found.reason)]
 
 
 def _export(found: Recognised) -> list[Command]:

@@ -39,6 +39,8 @@ def find_unread(found: Recognised, readings: Sequence[Command]) -> tuple[str, ..
     unread += [*found.times, *filter(None, (time_in_reason(each) for each in readings if each.writes))]
     if found.new_name and not is_taken("name", found.new_name):
         unread.append(found.new_name)
+    if found.reason and writes and not is_taken("because", found.reason):
+        unread.append(found.reason)
     if found.since is not None and found.since.text not in found.used:
         unread.append(found.since.text.rstrip(AFTER_ALL))
     if found.site and readings and not is_taken("site", found.site):

@@ -25,6 +25,7 @@ from handlers.blocks.messages import Message
 from handlers.changes.coming import Thing, refuse_unchanged
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.requests import FrozenNow, resolve_moment, zone_of
+from handlers.changes.titles import request_title
 from handlers.errors import AlreadySo, NoMember, NothingToUndo, NotOneGroup, UnknownSegment, Words
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
@@ -41,7 +42,7 @@ from handlers.members.member_edit import already_so
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
 from handlers.rules.commands import RulesCommand, RulesGroup, RulesMake, RulesOff, RulesOn, RulesSet, RulesShow
 from handlers.rules.rule_edit import draft_of
-from handlers.rules.rule_refs import NotOne, look_up
+from handlers.rules.rule_refs import NotOne, find_change, look_up
 from handlers.slack.reply import Caller
 
 TIMEOUT: Final = 2.0
@@ -117,13 +118,23 @@ class Guesses:
         found, done = await self._split_by_effect(expanded, caller)
         fixed = [self._fix_times(each, zone, now) for each in found]
         known = await self._known_names(caller)
+        changes = await self._titles_of_undos(fixed)
         titles = [rule.title for rule in done if not isinstance(expanded[0], RulesOn | RulesOff)]
         frozen = {each: words for each in fixed if (words := await self._frozen_words(each, caller))}
-        context = Context(known.titles, zone, people=_names_of(known, fixed), done=titles, frozen=frozen)
+        context = Context({**known.titles, **changes}, zone, people=_names_of(known, fixed), done=titles, frozen=frozen)
         if unread := _typed_ends(expanded) - _typed_ends(found):  # of what would change nothing, and of nothing else
             shown = [RulesShow(ref) for each in found for ref in getattr(each, "refs", ())]
             return reading_view.unclear_message(shown, fixed, sorted(unread), context, asked=asked)
         return reading_view.preview(fixed, context, asked=asked)
+
+    async def _titles_of_undos(self, commands: Sequence[Command]) -> Mapping[str, str]:
+        """The titles of the changes that *commands* undo, by their references; raises NothingToUndo."""
+        titles = {}
+        for reference in [each.change for each in commands if isinstance(each, GatehouseUndo)]:
+            if reference is None or (change := await find_change(reference, self._gatehouse)) is None:
+                raise NothingToUndo(reference)
+            titles[reference] = request_title(change)
+        return titles
 
     async def _frozen_words(self, command: Command, caller: Caller) -> Words | None:
         """Why *command* would be refused at its time because of a freeze, and what is offered instead; else None."""
@@ -173,8 +184,6 @@ class Guesses:
                 else:
                     useful.append(command)
                 continue
-            if isinstance(command, GatehouseUndo) and command.change is None:
-                raise NothingToUndo(None)
             named = [rules.get(ref) for ref in getattr(command, "refs", ())] or [None]
             done = [rule for rule in named if rule is not None and _is_already_done(rule, command)]
             if len(done) == len(named):

@@ -31,6 +31,21 @@ async def test_text_alone_deletes_nothing_of_ones_own_either(
     assert not any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
 
 
+@pytest.mark.parametrize("text", ["/gatehouse undo because it loops", "/rules undo that because it loops"])
+async def test_why_it_is_undone_is_on_record_and_on_the_card(alice: Colleague, text: str) -> None:
+    await alice.says(f"/rules off {OLD}")
+    answer = await alice.says(text)
+    if "rules" in text:
+        assert "Undo: Switch off “Old shop to new shop”" in alice.slack_text(answer), "a preview names the change"
+        await alice.clicks(answer, "Do it")
+
+    card = await alice.sees_change(where=undone)
+    assert "“it loops”" in alice.slack_text(card)
+    undo = await alice.store.changes.get((await alice.change_of(card)).run.undone_by or "")
+    assert undo is not None
+    assert undo.request.reason == "it loops"
+
+
 async def test_an_undo_is_undone_and_redone_on_one_card(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules off {OLD}")
     for _ in range(2):

@@ -74,7 +74,7 @@ Gatehouse help
 Gatehouse
 `/gatehouse pending [page:N]`  List requests that wait for a decision, and reviews that are due
 `/gatehouse inspect CHANGE`  Show everything a request would change, to people who can decide on it
-`/gatehouse undo [CHANGE]`  Undo a change: your last one here, or the one with that reference
+`/gatehouse undo [CHANGE] [because TEXT]`  Undo a change: your last one here, or the one with that reference
 `/gatehouse planned [page:N]`  List what starts or reverts automatically, and when
 `/gatehouse freezes`  List what is frozen or locked, and until when
 `/gatehouse freeze WHAT [anyway] [on DAY TIME] for DUR [because TEXT]`  Keep everybody from changing what is on a host, in a group, on a site, or everything

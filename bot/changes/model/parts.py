@@ -179,6 +179,7 @@ class Undone(Stored):
     at: datetime
     by: str
     cause: Cause
+    reason: str = ""
 
 
 class Redone(Stored):
