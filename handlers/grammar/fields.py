@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
+from itertools import takewhile
 from typing import Any, Final
 
 from bot.rules.model import USUAL_RULE_ID
@@ -184,6 +185,12 @@ class Choice(Text):
 
     def write(self, value: str) -> str:
         return next((word for word, meant in self.choices.items() if meant == value), value)
+
+
+def without_kind(words: Sequence[Word], kind: Collection[str], types: Collection[str] = ()) -> list[Word]:
+    """Return *words* without those at their beginning that only say what *kind* of thing is to be made; *types* stay."""
+    lead = list(takewhile(lambda word: word.keyword in {*kind, *types}, words))
+    return [*(word for word in lead if word.keyword in types), *words[len(lead) :]]
 
 
 NUMBER: Final = re.compile(r"#\d{1,6}")

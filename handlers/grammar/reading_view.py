@@ -197,9 +197,7 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Mes
 
 
 def _buttons_instead(frozen: Words) -> list[Block | None]:
-    return [
-        turn_button(label, each, f"then.{number}") for number, (label, each) in enumerate(frozen.again.items())
-    ]
+    return [turn_button(label, each, f"then.{number}") for number, (label, each) in enumerate(frozen.again.items())]
 
 
 def _reach_question(made: Sequence[RulesMake], context: Context, footer: Sequence[Block]) -> Message:

@@ -20,6 +20,7 @@ from handlers.grammar.fields import (
     quote_if_ambiguous,
     says_field,
     takes,
+    without_kind,
 )
 from handlers.grammar.time_fields import Planned, Temporary
 from handlers.grammar.tokens import Word, quote_word, strip_email
@@ -129,8 +130,15 @@ class NewEmail(Led):
         return email
 
 
+A_MEMBER: Final = frozenset({"a", "an", "new", "member", "user", "customer"})
+"""Words that say who is to be added, and nothing about them: “add a new member”."""
+
+
 class FirstEmail(First):
     """The first word that is left, as an email."""
+
+    def write(self, value: str) -> str:
+        return quote_word(value) if value.casefold() in A_MEMBER else super().write(value)
 
     def read(self, rest: Rest) -> Any:
         rest.words[:1] = [replace(word, text=_email_in(word)) for word in rest.words[:1]]
@@ -207,6 +215,11 @@ class MembersAdd(Temporary, MembersCommand):
     name: str | None = takes(Led('named "NAME"'))
     segments: tuple[str, ...] = takes(ToSegments("to SEG,…"), ())
     site: str | None = takes(SITE)
+
+    @classmethod
+    def read(cls, rest: Rest) -> Command:
+        rest.words = without_kind(rest.words, A_MEMBER)
+        return super().read(rest)
 
 
 class MemberAlone(Text):

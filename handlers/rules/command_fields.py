@@ -35,9 +35,14 @@ class OneOf(Filter):
         return option
 
 
+A_RULE: Final = frozenset({"a", "an", "new", "rule"})
+"""Words that say what is to be made, and nothing about it: “new redirect rule”."""
+
+
 class Source(First):
     def write(self, value: str) -> str:
-        return quote_word(value) if value.casefold() in RULE_TYPE.choices else super().write(value)
+        is_said = value.casefold() in {*RULE_TYPE.choices, *A_RULE}
+        return quote_word(value) if is_said else super().write(value)
 
 
 class Destination(Led):

@@ -9,10 +9,24 @@ from bot.rules import edit
 from bot.rules.pair_fields import has_field
 from bot.rules.url import is_url
 from handlers.grammar.command import Command, Rest
-from handlers.grammar.fields import PAGE, REASON, REFS, Choice, Filter, First, Flag, Led, Text, Urls, takes
+from handlers.grammar.fields import (
+    PAGE,
+    REASON,
+    REFS,
+    Choice,
+    Filter,
+    First,
+    Flag,
+    Led,
+    Text,
+    Urls,
+    takes,
+    without_kind,
+)
 from handlers.grammar.time_fields import EXPIRY, START, UNTIL_WHEN, Expiry, Planned, Start, Temporary
 from handlers.grammar.tokens import WEB, quote_word, urls_typed
 from handlers.rules.command_fields import (
+    A_RULE,
     GROUP,
     MADE,
     ONE_RULE,
@@ -181,6 +195,11 @@ class RulesNew(Temporary, RulesCommand):
     source: str | None = takes(Source("FROM"))
     destination: str | None = takes(Destination("to TO"))
     name: str | None = takes(Led('named "NAME"'))
+
+    @classmethod
+    def read(cls, rest: Rest) -> Command:
+        rest.words = without_kind(rest.words, A_RULE, RULE_TYPE.choices)
+        return super().read(rest)
 
     def check(self, rest: Rest) -> None:
         if self.destination and not has_field(self.type, "destination"):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from bot.changes.model.change import Change
 from bot.clients.cache import search_in_slices
@@ -141,7 +141,7 @@ async def _find_by_name(
     """Return the one rule that each of *names*, which are not ids, fits; raises as `find_rule` does."""
     listing = await gatehouse.rules.all()
     # In a thread: comparing names with all rules would hold up the event loop.
-    readings = await asyncio.to_thread(_match_refs, names, listing.known)
+    readings = await asyncio.to_thread(_match_refs, names, listing.known, without_kind=isinstance(command, OfRule))
     for found in readings:
         if not found.things and is_bare_number(found.text):
             raise await _bare_number_error(found.text, command, listing.known, caller, gatehouse)
@@ -154,9 +154,16 @@ async def _find_by_name(
     return dict(zip(names, fresh, strict=True))
 
 
-def _match_refs(refs: Sequence[str], rules: Sequence[Rule]) -> list[Meant[Rule]]:
+def _match_refs(refs: Sequence[str], rules: Sequence[Rule], *, without_kind: bool) -> list[Meant[Rule]]:
+    """What each of *refs* fits; where it fits nothing, and *without_kind*, “rule Old shop” is read as “Old shop”."""
     named = [named_rule(rule) for rule in rules]
-    return [resolve_name(ref, named) for ref in refs]
+    found = [resolve_name(ref, named) for ref in refs]
+    if not without_kind:
+        return found
+    return [each if each.things else resolve_name(A_RULE.sub("", each.text), named) for each in found]
+
+
+A_RULE: Final = re.compile(r"(?:the )?rule (?=\S)", re.IGNORECASE)
 
 
 async def _rule_with_id(rule_id: str, gatehouse: Gatehouse) -> Rule | None:

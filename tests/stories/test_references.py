@@ -133,6 +133,16 @@ async def test_a_whole_name_is_meant_before_a_part_however_it_is_spaced(workspac
     assert statuses(workspace) == before | {"Redirect_x1old": "Inactive"}
 
 
+async def test_what_a_rule_is_called_may_follow_that_it_is_one(workspace: Sandbox, alice: Colleague) -> None:
+    assert "Redirect_x1old" in alice.slack_text(await alice.says("/rules show rule Old shop"))
+    assert "No rule" not in alice.slack_text(await alice.says("/rules history the rule Old shop"))
+
+    rules = workspace.services.rules
+    rules.put({**(rules.get("Redirect_chk01") or {}), "name": "Rule Old shop"})
+    shown = alice.slack_text(await alice.says("/rules show rule Old shop"))
+    assert "Redirect_chk01" in shown, "a rule that is called so is meant before"
+
+
 async def test_a_name_that_is_the_url_of_another_rule_is_asked_about(workspace: Sandbox, alice: Colleague) -> None:
     rules = workspace.services.rules
     source = (rules.get("Redirect_x1old") or {})["pairs"][0]["source"]["value"]

@@ -112,6 +112,10 @@ RULES = [
     ('off group:"Sales campaigns" because slow', RulesGroup("off", "Sales campaigns", because="slow")),
     ("on group: Sales", RulesGroup("on", "Sales")),
     ("new", RulesNew()),
+    ("new rule", RulesNew()),
+    ("create a new redirect rule", RulesNew("Redirect")),
+    ("add block rule https://a.example", RulesNew("Cancel", "https://a.example")),
+    ('new "rule"', RulesNew(source="rule")),
     (
         "create redirect https://a.example to https://b.example",
         RulesNew("Redirect", "https://a.example", "https://b.example"),
@@ -127,6 +131,8 @@ RULES = [
 MEMBERS = [
     ("show <mailto:a@b.example|a@b.example>", MembersShow(("a@b.example",))),
     ("a@b.example", MembersWhy(("a@b.example",))),
+    ("add a new member", MembersAdd()),
+    ("new member a@b.example", MembersAdd("a@b.example")),
     ("add a@b.example named 'A B' to vip, free site:docs", MembersAdd("a@b.example", "A B", ("vip", "free"), "docs")),
     (
         "grant a@b.example vip,free for 7d",
