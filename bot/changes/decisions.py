@@ -186,8 +186,9 @@ class Decisions:
 
     async def _begin(self, change: Change, by: str, **judged: Any) -> Change:
         self.executor.failpoint("claim")
+        at_another_time: dict[str, Any] = {} if by == GATEHOUSE else {"time_changed_by": by}
         moved = await self.journal.move(
-            change, Move.START, by=by, started_at=self.journal.now(), held=Held.NOT, **judged
+            change, Move.START, by=by, started_at=self.journal.now(), held=Held.NOT, **at_another_time, **judged
         )
         if moved is None:
             raise NotPlanned(await self.journal.get(change.id))

@@ -195,7 +195,8 @@ async def test_who_may_not_make_the_change_neither_begins_nor_cancels_it(
     assert (await alice.change_of(card)).state is State.PLANNED
 
     await cara.clicks(card, button)
-    await cara.sees_change(state=State.APPLIED if button.endswith("now") else State.CANCELLED)
+    done = await cara.sees_change(state=State.APPLIED if button.endswith("now") else State.CANCELLED)
+    assert f"by @{cara.id}" in cara.slack_text(done), "who decided about somebody else's plan is on its card"
 
 
 async def test_an_edit_in_between_makes_the_plan_stale(
