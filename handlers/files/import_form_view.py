@@ -196,18 +196,16 @@ def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
     return frame(forms.title, blocks, callback_id=forms.file_id, submit="Preview", metadata=kept)
 
 
-def plan_form(
-    forms: ImportForms, plan: ImportPlan, handed: Handed, *, moved: bool = False, silent: bool = False
-) -> View:
+def plan_form(forms: ImportForms, plan: ImportPlan, handed: Handed, why: str = "") -> View:
     """The preview, whole emails and all: a modal is private. It can be sent where something can be imported, or chosen.
 
-    *moved*: it was sent, but the data has changed since. *silent*: it was sent without the reason that a loop needs.
+    *why*: it was sent, and nothing was imported: one of MOVED, UNANSWERED, SILENT and ALL_SKIPPED.
     """
     submit = "Import" if not (plan.is_empty or plan.unanswered) else "Preview" if plan.asked else None
     blocks = [
-        *([section(MOVED)] if moved else [section(SILENT)] if silent else []),
+        *([section(why)] if why else []),
         *preview_view.plan_blocks(plan, filename=handed.name),
-        *([section(NOTHING)] if plan.is_empty else []),
+        *([section(NOTHING)] if plan.is_empty and not plan.unanswered else []),
         *plan.asked,
         *([messages.context(f"Starts: {esc(handed.start, MAX_START)}")] if handed.start and submit else []),
     ]
@@ -221,6 +219,8 @@ MOVED: Final = (
 SILENT: Final = (
     ":warning: *Nothing was imported yet: some of it loops.* Add a reason under “Why”, or import the rules off."
 )
+UNANSWERED: Final = ":warning: *Nothing was imported yet.* First answer what is marked :warning: below."
+ALL_SKIPPED: Final = ":warning: *Nothing was imported: by your choices below, all of it is skipped.*"
 NOTHING: Final = ":heavy_check_mark: *Nothing to import.*"
 
 

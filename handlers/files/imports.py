@@ -16,7 +16,17 @@ from handlers.blocks.messages import plural, quote_plain
 from handlers.blocks.modals import View
 from handlers.changes.requests import record, with_times
 from handlers.files import preview_view
-from handlers.files.import_form_view import Handed, ImportForms, file_form, handed_errors, plan_form
+from handlers.files.import_form_view import (
+    ALL_SKIPPED,
+    MOVED,
+    SILENT,
+    UNANSWERED,
+    Handed,
+    ImportForms,
+    file_form,
+    handed_errors,
+    plan_form,
+)
 from handlers.files.import_plan import ImportPlan
 from handlers.files.reasons import file_words
 from handlers.grammar.time_fields import parse_start
@@ -70,9 +80,9 @@ class Import(Generic[C]):
     async def _save(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
         async with gatehouse.limits.file_work("import", caller.user, caller.channel):
             plan, handed = await self._make_plan(*agreed, caller, gatehouse)
-            silent = bool(plan.loops) and not handed.reason.strip()
-            if (moved := handed != agreed[0]) or plan.is_empty or plan.unanswered or silent:
-                return plan_form(self.forms, plan, handed, moved=moved, silent=silent)
+            why = _why_not_yet(plan, handed, is_moved=handed != agreed[0])
+            if why or plan.is_empty:
+                return plan_form(self.forms, plan, handed, why)
             count = plural(sum(item.kind is not None for item in plan.items), plan.thing)
             into = f" into {plan.site}" if plan.site else ""
             proposal = Proposal(
@@ -100,3 +110,16 @@ class Import(Generic[C]):
         plan = await self.plan(content, handed, chosen, caller, gatehouse)
         # In a thread: there may be very many rows.
         return plan, replace(handed, seen=await asyncio.to_thread(plan.fingerprint))
+
+
+def _why_not_yet(plan: ImportPlan, handed: Handed, *, is_moved: bool) -> str:
+    """Why nothing is imported of a preview that was sent, which says so; empty where it can be."""
+    if is_moved:
+        return MOVED
+    if plan.unanswered:
+        return UNANSWERED
+    if plan.loops and not handed.reason.strip():
+        return SILENT
+    if not plan.is_empty and all(item.kind is None for item in plan.items):
+        return ALL_SKIPPED
+    return ""

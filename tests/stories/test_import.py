@@ -14,11 +14,12 @@ import pytest
 from bot.changes.model.states import State
 from bot.policy.limits import IMPORT_RATE, TooFast
 from handlers.changes.cards import RESULT
-from handlers.files.import_form_view import MEMBERS, RULES
+from handlers.files.import_form_view import ALL_SKIPPED, MEMBERS, RULES, UNANSWERED
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
 from tests.conftest import Clock
 from tests.harness.colleague import Colleague
+from tests.harness.truth import all_changes
 
 SHOP = "https://shop.example.com"
 
@@ -75,6 +76,26 @@ async def test_rules_are_shown_then_created_inactive_and_taken_back(
     await alice.clicks(card, "Undo", confirm=True)
     await alice.sees_set(undone=2, skipped=2)
     assert len(workspace.services.rules.all()) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "content", "choices", "why"),
+    [
+        ("/members import", "m.csv", "email,mail,name\na@x.example,b@x.example,N\n", {}, UNANSWERED),
+        ("/rules import", "w.csv", f"from,to,until\n{SHOP}/a,{SHOP}/b,02/03\n", {}, UNANSWERED),
+        ("/rules import", "r.json", json.dumps([rule("one")]), {"1 new rule": "Skip them"}, ALL_SKIPPED),
+    ],
+)
+async def test_a_preview_that_imports_nothing_says_why_once_it_is_sent(
+    alice: Colleague, command: str, name: str, content: str, choices: dict[str, str], why: str
+) -> None:
+    await shown(alice, command, "File", name, content.encode())
+    alice.fills(**choices)
+    assert await alice.submits() == {}
+
+    blocks = (await alice.sees_view(MEMBERS if "members" in command else RULES))["blocks"]
+    assert blocks[0]["text"]["text"] == why
+    assert await all_changes(alice.store) == []
 
 
 async def test_a_table_of_redirects_becomes_rules_in_one_card_until_its_end(
@@ -427,7 +448,7 @@ async def test_which_column_is_meant_is_asked_and_what_happens_then_is_shown(
     bob.attaches("File", **{"sales.csv": table})
     assert await bob.submits() == {}
     await bob.sees_form("Unclear: email, segments")
-    assert "Nothing to import" in bob.form
+    assert "Nothing to import" not in bob.form, "that is not known before the answer"
 
     await bob.picks("Email", "E-mail: new@b.example")
     await bob.sees_form("to add")

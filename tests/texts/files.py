@@ -15,7 +15,7 @@ from bot.rules.redirect_table import Column, ColumnTwice, NoRedirects
 from bot.text.encoding import BadFile, DamagedUtf8, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from bot.text.tables import BrokenTable, LineTooLong, TooManyRows, TooWide
 from handlers.files import exports
-from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
+from handlers.files.import_form_view import MEMBER_FORMS, MOVED, RULE_FORMS, Handed, file_form, plan_form
 from handlers.files.import_kinds import member_plan, rule_plan
 from handlers.files.reasons import file_words
 from tests.rules.whole import plan_rules
@@ -49,7 +49,7 @@ def imports() -> Iterator[Sample]:
     ]
     plan = rule_plan(plan_rules(documents, [OLD, OFF]))
     yield "rules: the preview", plan_form(RULE_FORMS, plan, file)
-    changed = plan_form(RULE_FORMS, plan, file, moved=True)
+    changed = plan_form(RULE_FORMS, plan, file, MOVED)
     yield "rules: the preview, once more", changed
     same = rule_plan(plan_rules([OFF.document()], [OFF]))
     yield "rules: nothing to import", plan_form(RULE_FORMS, same, file)
