@@ -53,6 +53,8 @@ class Context:
     """The names of members, by their emails."""
     done: Sequence[str] = ()
     """The names of rules that were asked for, too, and are as they should be already."""
+    lists_rules: bool = False
+    """Whether `rule_list` stands below, so that a sentence only counts many rules."""
     frozen: Mapping[Command, Words] = field(default_factory=dict)
     """Why commands would be refused that are about something frozen, and what is offered instead."""
 
@@ -110,7 +112,15 @@ def _reason_phrase(command: Command) -> str:
 
 def _names(refs: Sequence[str], context: Context) -> str:
     names = join_words([_name(ref, context) for ref in refs], most=MAX_NAMED)
-    return f"{len(refs)} rules: {names}" if len(refs) > MAX_NAMED else names
+    if len(refs) <= MAX_NAMED:
+        return names
+    return f"{len(refs)} rules" if context.lists_rules else f"{len(refs)} rules: {names}"
+
+
+def rule_list(command: Command, context: Context) -> list[str]:
+    """Return a line for each rule of *command*, where these are more than its sentence names; else none."""
+    refs: Sequence[str] = getattr(command, "refs", ())
+    return [f"• {_name(ref, context)}" for ref in refs] if len(refs) > MAX_NAMED else []
 
 
 def _name(ref: str, context: Context) -> str:

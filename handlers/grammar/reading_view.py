@@ -21,7 +21,7 @@ from handlers.gatehouse.commands import (
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command, slash
-from handlers.grammar.command_sentences import MAX_NAMED, Context, clause, sentence, with_name
+from handlers.grammar.command_sentences import MAX_NAMED, Context, clause, rule_list, sentence, with_name
 from handlers.grammar.fields import filters_of
 from handlers.grammar.vocabulary import points
 from handlers.members.commands import (
@@ -186,14 +186,20 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Mes
             instead = context.frozen.get(each)
             button = next(iter(_buttons_instead(instead)), None) if instead else None
             button = button if instead else turn_button(_verb_label(each), each, number)
-            blocks.append(messages.section(_warned_sentence(each, context), button))
+            blocks += _reading_blocks(each, context, button)
         return messages.message("Which one do you mean?", [*blocks, *footer])
     instead = context.frozen.get(first)
     buttons = [*(_buttons_instead(instead) if instead else [_do_it_button(first)]), _change_button(first)]
     return messages.message(
-        sentence(first, context),
-        [messages.section(_warned_sentence(first, context)), *messages.actions(buttons), *footer],
+        sentence(first, context), [*_reading_blocks(first, context), *messages.actions(buttons), *footer]
     )
+
+
+def _reading_blocks(command: Command, context: Context, button: Block | None = None) -> list[Block]:
+    """What *command* would do, and below that each of many rules by its name: nobody agrees to “and 5 more”."""
+    listed = messages.pack_lines(rule_list(command, context))
+    head = _warned_sentence(command, replace(context, lists_rules=True))
+    return [messages.section(head, button), *map(messages.section, listed)]
 
 
 def _buttons_instead(frozen: Words) -> list[Block | None]:

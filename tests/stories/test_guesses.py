@@ -132,6 +132,16 @@ async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: San
     assert "See its card in" in alice.slack_text(await alice.sees("See its card in"))
 
 
+async def test_a_preview_names_each_rule_that_it_would_change(workspace: Sandbox, alice: Colleague) -> None:
+    preview = await alice.says("/rules switch off everything on shop.example.com")
+    named = set(re.findall(r"• “([^”]+)”", alice.slack_text(preview)))
+    await alice.clicks(preview, "Do it")
+
+    card = await alice.sees_set(applied=len(named))
+    items = [item async for item in alice.store.items.all((await alice.change_of(card)).id)]
+    assert named == {item.edit.name for item in items}
+
+
 async def test_a_part_of_many_names_keeps_the_verb_and_the_reason(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/rules off ge because incident")
 
