@@ -25,22 +25,36 @@ MAX_LISTED: Final = 20
 MAX_REASON: Final = 150
 
 
+NONE_OVERTAKEN: Final[Mapping[str, Change]] = {}
+
+
 def rows(
     changes: Sequence[Change],
     links: Mapping[str, str],
     *,
     public: bool,
     button: Callable[[Change], Block | None] = lambda _: None,
+    overtaking: Mapping[str, Change] = NONE_OVERTAKEN,
 ) -> list[Block]:
     """Return a row for each of *changes*, with the *button* for it, if any."""
-    return [messages.section(row(each, links, public=public), button(each)) for each in changes]
+    return [
+        messages.section(row(each, links, public=public, since=overtaking.get(each.id)), button(each))
+        for each in changes
+    ]
 
 
-def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "", tally: Tally | None = None) -> str:
-    """Return the row of *change*: its title and state, and a line of facts below.
-
-    The facts are: requester and reason, who approved it or has to, *more*, time, channel, and a link to its card. *tally*: of a
-    bulk change, the outcomes of its items.
+def row(
+    change: Change,
+    links: Mapping[str, str],
+    *,
+    public: bool,
+    more: str = "",
+    tally: Tally | None = None,
+    since: Change | None = None,
+) -> str:
+    """What *change* is and where it stands; below, who asked for it and why, who let it through or has to, what *more* there is
+    to say of it in this list, when, where, and its card. *tally*: of a bulk change, what its items came to. *since*: what
+    left nothing of a temporary one.
     """
     if public:
         change = without_secrets(change)
@@ -53,9 +67,13 @@ def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "
         f"<#{change.request.channel}>",
         f"<{link}|card>" if link else "",
     )
-    title = title_of(change) if change.is_temporary else request_title(change)  # what is so now, and until when
+    is_so = change.is_temporary and since is None
+    title = title_of(change) if is_so else request_title(change)  # what is so now, and until when
     what = " ".join(filter(None, [f"*{title}*", shown_email(change, public=public)]))
-    standing = "" if change.is_temporary and not is_partly_done(change, tally) else f" · {_state_text(change, tally)}"
+    if since is not None:
+        standing = f" · {'deleted' if since.edit.kind.destroys else 'changed'} since by {author(since)}"
+    else:
+        standing = "" if is_so and not is_partly_done(change, tally) else f" · {_state_text(change, tally)}"
     return f"{what}{_values(change, public=public)}{standing}\n{' · '.join(filter(None, facts))}"
 
 

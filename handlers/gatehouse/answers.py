@@ -73,7 +73,16 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
     changes = await changes_behind(page.items, gatehouse, as_sets=not command.ref)
     links = await links_to(changes.values(), gatehouse)
     tallies = await tallies_of({each.id: each for each in changes.values()}.values(), gatehouse)
-    return Private(audit_view.entries(page, changes, links, filters, tallies, public=caller.public, command=command))
+    overtaking = await overtaking_of(changes.values(), gatehouse)
+    return Private(
+        audit_view.entries(page, changes, links, filters, tallies, overtaking, public=caller.public, command=command)
+    )
+
+
+async def overtaking_of(changes: Iterable[Change], gatehouse: Gatehouse) -> Mapping[str, Change]:
+    """What left nothing of those *changes* that are temporary, by their ids; nothing of the others."""
+    found = {each.id: await find_overtaking(gatehouse.store, each) for each in changes}
+    return {change_id: since for change_id, since in found.items() if since is not None}
 
 
 async def tallies_of(changes: Iterable[Change], gatehouse: Gatehouse) -> Mapping[str, Tally]:
@@ -331,7 +340,8 @@ async def _temporary_changes(gatehouse: Gatehouse) -> list[Change]:
     """The changes that will be reverted, the next of them first; none of what was changed or deleted since."""
     due = [timer.change_id for timer in await gatehouse.store.timers.list_pending(TimerKind.REVERT)]
     ending = [change for change in await _changes_of(due, gatehouse) if change.is_temporary]
-    return [change for change in ending if await find_overtaking(gatehouse.store, change) is None]
+    overtaking = await overtaking_of(ending, gatehouse)
+    return [change for change in ending if change.id not in overtaking]
 
 
 async def _changes_of(ids: Sequence[str], gatehouse: Gatehouse) -> list[Change]:
@@ -359,7 +369,8 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
     page = ListPage.of(changes, command.page, MAX_LISTED)
     links = await links_to(page.items, gatehouse)
     outside = modified if modified is not None and _is_by_others(modified, changes) else None
-    return Private(audit_view.history(page, links, outside=outside, public=caller.public, command=command))
+    overtaking = await overtaking_of(page.items, gatehouse)
+    return Private(audit_view.history(page, links, overtaking, outside=outside, public=caller.public, command=command))
 
 
 def _is_by_others(modified: int, changes: Sequence[Change]) -> bool:

@@ -11,7 +11,7 @@ from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.text.emails import mask_email
 from handlers.blocks import messages
 from handlers.blocks.messages import ListPage, Message, code, esc, plural, quote
-from handlers.changes.list_view import empty_message, list_message, row, rows
+from handlers.changes.list_view import NONE_OVERTAKEN, empty_message, list_message, row, rows
 from handlers.changes.people import public_text
 from handlers.changes.subject import subject
 from handlers.changes.times import when
@@ -29,6 +29,7 @@ def entries(
     links: Mapping[str, str],
     filters: Filters,
     tallies: Mapping[str, Tally] = NO_TALLIES,
+    overtaking: Mapping[str, Change] = NONE_OVERTAKEN,
     *,
     public: bool,
     command: GatehouseAudit,
@@ -38,7 +39,14 @@ def entries(
     if not page.items:
         return empty_message(":mag:", f"Nothing is on record{looked_for}.")
     told = [
-        row(change, links, public=public, more=_action_of_another(entry, change), tally=tallies.get(change.id))
+        row(
+            change,
+            links,
+            public=public,
+            more=_action_of_another(entry, change),
+            tally=tallies.get(change.id),
+            since=overtaking.get(change.id),
+        )
         if (change := changes.get(entry.change_id)) is not None
         else _event_line(entry, links.get(entry.change_id, ""), public=public)
         for entry in page.items
@@ -130,7 +138,13 @@ def target_name(target: str, *, public: bool) -> str:
 
 
 def history(
-    page: ListPage[Change], links: Mapping[str, str], *, outside: int | None, public: bool, command: RulesHistory
+    page: ListPage[Change],
+    links: Mapping[str, str],
+    overtaking: Mapping[str, Change] = NONE_OVERTAKEN,
+    *,
+    outside: int | None,
+    public: bool,
+    command: RulesHistory,
 ) -> Message:
     """A page of the changes of one rule, newest first. *outside*: when others changed it since (epoch milliseconds)."""
     other = (
@@ -140,4 +154,5 @@ def history(
         return empty_message(":mag:", "No history.", f"Gatehouse hasn’t changed this rule. {other}")
     lead = f"\n{other}" if other else ""
     title = f"History of {subject(page.items[0])}"
-    return list_message(title, rows(page.items, links, public=public), page, command, lead=lead)
+    listed = rows(page.items, links, public=public, overtaking=overtaking)
+    return list_message(title, listed, page, command, lead=lead)

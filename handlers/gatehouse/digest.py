@@ -36,6 +36,7 @@ from handlers.gatehouse.answers import (
     filter_readable,
     links_to,
     moment_of,
+    overtaking_of,
     tallies_of,
     waiting_changes,
 )
@@ -99,6 +100,7 @@ async def read_digest(since: datetime | None, caller: Caller, gatehouse: Gatehou
         findings=findings,
         freezes=[each for each in await gatehouse.changes.freezes.all() if each.starts <= soon],
         tallies=await tallies_of((*changes, *coming), gatehouse),
+        overtaking=await overtaking_of(changes, gatehouse),
         links=await links_to((*changes, *open_changes, *reviews, *coming), gatehouse),
     )
 

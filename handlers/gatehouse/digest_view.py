@@ -85,6 +85,8 @@ class Digest:
     """What `/rules check` finds now about rules that changed; None where they could not be read."""
     tallies: Mapping[str, Tally] = field(default_factory=dict)
     """The outcomes of the items of bulk changes, by the ids of the changes."""
+    overtaking: Mapping[str, Change] = field(default_factory=dict)
+    """What left nothing of temporary changes, by their ids."""
     freezes: Sequence[Freeze] = ()
     """The freezes of now and of the next day."""
     links: Mapping[str, str] = field(default_factory=dict)
@@ -236,7 +238,17 @@ def _part(
     unlisted: int = 0,
 ) -> list[str]:
     """The rows of *changes* below *title*, as few texts; nothing where there are none."""
-    rows = [f"• {row(each, found.links, public=public, tally=found.tallies.get(each.id))}" for each in changes[:most]]
+    rows = [
+        "• "
+        + row(
+            each,
+            found.links,
+            public=public,
+            tally=found.tallies.get(each.id),
+            since=found.overtaking.get(each.id),
+        )
+        for each in changes[:most]
+    ]
     rows += filter(None, [and_more(len(changes) - len(rows) + unlisted)])
     return messages.pack_lines([*([f"*{title}*"] if title else []), *rows]) if rows else []
 

@@ -154,6 +154,10 @@ async def test_what_was_changed_since_is_said_wherever_its_end_was_told_until_th
     assert {each["text"]["text"] for each in buttons(shown.blocks)} == {"Show rule", "Details"}
     assert NAME not in alice.slack_text(await alice.says("/gatehouse planned"))
     assert "reverts" not in alice.slack_text(await alice.says(f"/rules show {OLD}"))
+    for text in (f"/rules history {OLD}", "/gatehouse audit", "/gatehouse digest"):
+        told = alice.slack_text(await alice.says(text))
+        assert f"changed since by @{bob.id}" in told, text
+        assert "is off until" not in told, text
 
     await bob.says("/gatehouse undo")
     assert (await alice.sees("is off until")).ts == card.ts
