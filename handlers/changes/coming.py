@@ -15,9 +15,11 @@ from bot.changes.model.states import State
 from bot.gatehouse import Gatehouse
 from bot.rules.model import Rule
 from bot.text.emails import mask_email
+from handlers.changes.requests import zone_of
 from handlers.changes.times import when
 from handlers.errors import AlreadySo, NothingToChange, Refusal, Words, show_title
 from handlers.grammar.time_fields import MAX_DURATION_SECONDS
+from handlers.slack.reply import Caller
 
 
 async def events_until(until: datetime, gatehouse: Gatehouse) -> Sequence[forecast.Event]:
@@ -72,16 +74,18 @@ async def refuse_unchanged(things: Sequence[Thing], so: AlreadySo, gatehouse: Ga
     raise NothingToChange([each.title for each in things], so)
 
 
-async def left_out_names(things: Sequence[Thing], gatehouse: Gatehouse) -> Sequence[str]:
-    """Return the names of *things* that are as somebody wants them, for a card; of what won't stay so, until when."""
+async def left_out_names(things: Sequence[Thing], caller: Caller, gatehouse: Gatehouse) -> Sequence[str]:
+    """Return the names of *things* that are as *caller* wants them, for a card; of what won't stay so, until when."""
     if not things:
         return ()
+    zone = zone_of((await gatehouse.access.person(caller.user)).tz)  # a warning is stored without Slack's dates
     due = await events_until(gatehouse.now() + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)
     names = []
     for each in things:
         name = mask_email(each.title) if each.target.service == "members" else each.title
         happens = forecast.predict_document(each.target, each.document, due)
-        names.append(f"{name} (so until {happens[0][0].at:%d %b, %H:%M} UTC)" if happens else name)
+        until = f" (so until {happens[0][0].at.astimezone(zone):%d %b, %H:%M} {zone.key})" if happens else ""
+        names.append(f"{name}{until}")
     return names
 
 

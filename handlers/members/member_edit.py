@@ -189,7 +189,7 @@ async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller,
     if not proposals:
         await refuse_unchanged(so, already_so(command, names, site), gatehouse)
     verb, link = ("Grant", "to") if is_grant else ("Revoke", "from")
-    title, already = f"{verb} {called} {link} {len(proposals)} members", await left_out_names(so, gatehouse)
+    title, already = f"{verb} {called} {link} {len(proposals)} members", await left_out_names(so, caller, gatehouse)
     return await submit(proposals, command, caller, gatehouse, title=title, already=already)
 
 

@@ -167,7 +167,7 @@ async def _edit(
         already_so = AlreadySo() if is_set else AlreadySo.with_status("on" if rules[0].active else "off")
         await refuse_unchanged([Thing.of_rule(rule) for rule in so], already_so, gatehouse)
     title = f"{EDITS[type(command)]} {len(wanted)} rules"
-    already = await left_out_names([Thing.of_rule(rule) for rule in so], gatehouse)
+    already = await left_out_names([Thing.of_rule(rule) for rule in so], caller, gatehouse)
     return await submit(wanted, command, caller, gatehouse, title=title, already=already)
 
 

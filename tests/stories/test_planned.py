@@ -717,9 +717,9 @@ async def test_what_is_left_out_is_said(alice: Colleague) -> None:
     await alice.types(f"/rules off {OLD} for 2h")
     await alice.sees_change()
     await alice.says(f"/rules off {OLD} Redirect_chk01")
-    assert f"Already so, and left out: {NAME} (so until " in alice.slack_text(
-        await alice.sees_change(where=lambda each: bool(each.request.warnings))
-    )
+    card = alice.slack_text(await alice.sees_change(where=lambda each: bool(each.request.warnings)))
+    assert f"Already so, and left out: {NAME} (so until " in card
+    assert "Europe/Berlin)" in card, "by the clocks of the one who asked"
 
 
 @pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
