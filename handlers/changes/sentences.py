@@ -160,7 +160,7 @@ def held_line(change: Change) -> str:
         case Held.NOT:
             return ""
         case Held.LATE:
-            why = "Gatehouse, Slack or the service was away then. Say what is to happen now."
+            why = "Gatehouse, Slack or the service was away then, or another change came first. Say what is to happen now."
         case Held.RIGHT:
             why = f"{why_not_any_more(change)}."
         case Held.POLICY:

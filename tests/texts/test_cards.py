@@ -1337,7 +1337,7 @@ Requested by @alice · “we test” · approved by @cara · 09:00 – 09:00 Eur
             "nobody could begin it": """\
 Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
-It was to start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then. Say what is to happen now. Expires 2026-11-28 01:24 UTC.
+It was to start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then, or another change came first. Say what is to happen now. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
@@ -1443,7 +1443,7 @@ Switch off “Sale 2026”: starts soon
             "note: held-1": """\
 Switch off “Sale 2026”: not started
 (warning) @alice Switch off “Sale 2026”: not started
-It was to start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then. Say what is to happen now. Expires 2026-11-28 01:24 UTC.\
+It was to start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then, or another change came first. Say what is to happen now. Expires 2026-11-28 01:24 UTC.\
 """,
             "note: started": """\
 Switch off “Sale 2026”: done

@@ -145,7 +145,7 @@ class Held(StrEnum):
     NOT = ""
     """Not held: it has begun, or will begin."""
     LATE = "late"
-    """Nobody could begin it within `LATE_START`: Gatehouse or its service was away."""
+    """Nobody could begin it within `LATE_START`: Gatehouse, Slack or its service was away, or another change came first."""
     RIGHT = "right"
     """Somebody who asked or approved has no right to it any more."""
     POLICY = "policy"
