@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from bot.changes import forecast
 from bot.changes.forecast import Forecast
+from bot.changes.model.edits import Target
 from bot.clients.cache import search_in_slices
 from bot.clients.json_stream import run_in_slices
 from bot.clients.lists import Incomplete
@@ -153,6 +154,8 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
         rules, groups = then.rules, then.groups
     route = await follow(await explain_url(rules, url, groups), rules, groups)
     off = which_view.off_rule(route)
+    if (meant := route.deciding[0].rule if route.deciding else off) is not None and not caller.public:
+        gatehouse.last_shown.put(caller.user, Target(service="rules", key=meant.id))
     back_on = await _on_again_at(off, rules, groups, moment, gatehouse) if off is not None else None
     answer = which_view.answer(
         route, command=command, gap=listing.gap, assumed=assumed, public=caller.public, back_on=back_on

@@ -59,12 +59,14 @@ def made(workspace: Sandbox) -> list[dict[str, object]]:
 
 
 async def test_it_is_answered_with_the_card_of_what_was_shown_last(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.says("/rules show Old shop")
-    shown = alice.slack_text(await alice.says("/rules turn it off please"))
+    for before in ("/rules show Old shop", f"/rules which {OLD}"):
+        await alice.says("/rules show Redirect_imgs2")
+        await alice.says(before)
+        shown = alice.slack_text(await alice.says("/rules turn it off please"))
 
-    assert "“it”" in shown
-    assert "Old shop to new shop" in shown
-    assert "[Switch off]" in shown
+        assert "“it”" in shown
+        assert "Old shop to new shop" in shown
+        assert "[Switch off]" in shown
 
     await alice.says("/members show anna.berg@example.com")
     shown = alice.slack_text(await alice.says("/members give her premium"))
