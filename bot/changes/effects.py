@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from bot.changes.events import GATEHOUSE
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Kind, Target
-from bot.changes.model.items import Outcome
+from bot.changes.model.items import Item, Outcome
 from bot.changes.model.parts import Redone, Undone
 from bot.changes.model.states import Move, State
 from bot.changes.proposals import is_recreated, is_there
@@ -26,10 +26,23 @@ UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
 async def find_overtaking(store: Store, change: Change) -> Change | None:
     """Return the last applied change of a temporary *change*'s target, if that leaves nothing to revert at its end; else None.
 
-    Only what was done with Gatehouse is known. The items of a bulk change are compared one by one at its end.
+    What was done elsewhere than here isn't known. Of a bulk change that is a question about each of its items.
     """
-    if not change.is_temporary or change.is_bulk:
-        return None
+    return await _find_newer(store, change) if change.is_temporary and not change.is_bulk else None
+
+
+async def find_overtaking_of_items(store: Store, whole: Change, items: Iterable[Item]) -> Mapping[int, Change]:
+    """Return the same for *items* of a bulk change that is, or was, temporary, by their numbers."""
+    if whole.request.reverts_at is None:
+        return {}
+    numbers = {each.change_id: each.number for each in items if each.outcome is Outcome.APPLIED and each.change_id}
+    done = await store.changes.get_many(list(numbers))
+    newer = {numbers[each.id]: await _find_newer(store, each) for each in done.values()}
+    return {number: since for number, since in newer.items() if since is not None}
+
+
+async def _find_newer(store: Store, change: Change) -> Change | None:
+    """Return what was done to the target of *change* since, where that left nothing of it."""
     last = await store.changes.last_applied_to(change.edit.target)
     if last is None or last.id == change.id:
         return None
@@ -43,9 +56,10 @@ async def find_overtaking(store: Store, change: Change) -> Change | None:
 
 async def mark_effects(store: Store, tx: AsyncConnection, applied: Sequence[Change], now: datetime) -> Sequence[Change]:
     """Mark the changes that the *applied* ones undid, and move the requests that they overtook to stale; return these."""
-    await _redraw_ending(store, tx, [change.edit.target for change in applied])
     overtaken = await _overtake(store, tx, applied, now)
     await _mark_all_undone(store, tx, [change for change in applied if change.request.undoes])
+    # Changes are locked before their messages, as by whoever clicks on a card.
+    await _redraw_ending(store, tx, [change.edit.target for change in applied])
     return overtaken
 
 

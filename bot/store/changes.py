@@ -80,8 +80,10 @@ class Changes(ChangeQueries):
         return await tx.scalar(query.limit(1)) is not None
 
     async def temporary_ids(self, tx: AsyncConnection, targets: Iterable[Target]) -> Sequence[str]:
-        """Return the ids of the temporary changes of *targets* whose end is still to come."""
-        query = sa.select(changes.c.id).where(changes.c.target.in_(map(str, targets)), is_temporary())
+        """Return the ids of the temporary changes of *targets*, alone or in a bulk change, whose end is still to come."""
+        about = changes.c.target.in_([str(target) for target in targets])
+        sets = sa.select(changes.c.set_id).where(about, changes.c.set_id != "")
+        query = sa.select(changes.c.id).where(sa.or_(about, changes.c.id.in_(sets)), is_temporary())
         return list(await tx.scalars(query.order_by(changes.c.id)))
 
     async def add(self, tx: AsyncConnection, change: Change, idempotency_key: str) -> Change:

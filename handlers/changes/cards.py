@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.effects import find_overtaking
+from bot.changes.effects import find_overtaking, find_overtaking_of_items
 from bot.changes.execute import Failpoint, no_failpoint
 from bot.changes.freezing import Freezes
 from bot.changes.model.change import Change
@@ -62,7 +62,7 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
     for item in first:
         before, after = hide_secrets(*excerpt(item.before, item.after))
         shown.append(item.model_copy(update={"before": before, "after": after}))
-    return items_view.Progress(tally, shown)
+    return items_view.Progress(tally, shown, await find_overtaking_of_items(store, whole, first))
 
 
 async def groups_of(change: Change, groups: ReadGroups | None) -> Groups | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from bot.changes.model.change import Change
@@ -18,7 +18,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, join_commas
 from handlers.changes.completeness import says
 from handlers.changes.diff import field_changes, render
-from handlers.changes.people import why_words
+from handlers.changes.people import author, why_words
 from handlers.changes.subject import VERBS, new_status
 from handlers.changes.titles import title_of
 from handlers.members.views import segments_line
@@ -61,9 +61,12 @@ def _verb(item: Item) -> str:
     return VERBS[item.kind][item.outcome is Outcome.APPLIED] if item.kind is not None else ""
 
 
-def line_of(item: Item, *, has_begun: bool) -> str:
-    """Return the line for *item*: what is done to it, and its outcome once the change has begun."""
+def line_of(item: Item, *, has_begun: bool, since: Change | None = None) -> str:
+    """The action for *item*, and its outcome once the change has started. *since*: what left nothing of it."""
     mark, word = OUTCOMES[item.outcome]
+    if since is not None:
+        how = "deleted" if since.edit.kind.destroys else "changed"
+        return f"• {item_name(item)}: *{how} since* by {author(since)}"
     line = f"{mark if has_begun else '•'} {item_name(item)}"
     why = why_words(item.why, 160)
     if item.outcome is Outcome.SKIPPED:
@@ -162,6 +165,8 @@ class Progress:
 
     tally: Tally
     first: Sequence[Item]
+    overtaking: Mapping[int, Change] = field(default_factory=dict)
+    """What left nothing of items of a temporary change, by their numbers."""
 
 
 def progress_text(tally: Tally) -> str:
@@ -203,6 +208,9 @@ def comment(whole: Change, items: Sequence[Item]) -> str:
 
 def lines(progress: Progress, *, has_begun: bool) -> list[Block]:
     """Return a line for each item that has room, and how many more there are."""
-    shown = [line_of(item, has_begun=has_begun).strip() for item in progress.first[:SHOWN]]
+    shown = [
+        line_of(item, has_begun=has_begun, since=progress.overtaking.get(item.number)).strip()
+        for item in progress.first[:SHOWN]
+    ]
     more = and_more(sum(progress.tally.counts.values()) - len(shown))
     return [messages.section(text) for text in messages.pack_lines([*shown, *([f"{more}."] if more else [])])]

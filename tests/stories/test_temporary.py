@@ -166,6 +166,20 @@ async def test_what_was_changed_since_is_said_wherever_its_end_was_told_until_th
     assert status(workspace) == "Active"
 
 
+async def test_what_was_changed_since_is_said_in_the_row_of_a_temporary_bulk_change(
+    alice: Colleague, bob: Colleague
+) -> None:
+    card = await alice.says(f"/rules off {OLD} Redirect_imgs2 for 2h")
+    await alice.sees_set(applied=2)
+    await bob.says(f"/rules on {OLD}")
+
+    shown = await alice.sees("changed since")
+    assert shown.ts == card.ts
+    assert f"{NAME}: changed since by @{bob.id}" in alice.slack_text(shown).replace("*", "")
+    await bob.says("/gatehouse undo")
+    await until(lambda: "changed since" not in str(card.blocks))
+
+
 async def test_the_end_comes_late_after_downtime_and_says_so(
     workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
