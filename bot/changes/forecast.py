@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, canonical_form
@@ -14,6 +14,9 @@ from bot.changes.model.edits import Edit, Target
 from bot.changes.model.states import State
 from bot.changes.proposals import apply_difference
 from bot.rules.model import ACTIVE, Groups, Rule
+
+PLANNED: Final = "planned "
+"""Begins the id, in a forecast, of what is yet to be created."""
 
 
 class Event(NamedTuple):
@@ -55,7 +58,7 @@ def _events(change: Change, edits: Sequence[Edit]) -> Iterator[Event]:
     for number, edit in enumerate(edits):
         target, part = edit.target, (change.id, number)
         if target.key is None:  # its service gives it an id
-            target = target.model_copy(update={"key": f"planned {change.id[:8]}.{number}"})
+            target = target.model_copy(update={"key": f"{PLANNED}{change.id[:8]}.{number}"})
         if begins and starts is not None:
             yield Event(starts, target, edit.before, edit.after, is_end=False, is_item=change.is_bulk, part=part)
         if ends is not None and (begins or change.is_temporary):

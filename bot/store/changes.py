@@ -121,10 +121,12 @@ class Changes(ChangeQueries):
     async def related_requests(self, tx: AsyncConnection, applied: Sequence[Change]) -> Sequence[Change]:
         """Return the proposed and planned changes of a target of *applied*, and those that would undo what one of them undoes.
 
+        Of a rule that has no id yet, those are meant that would create the same.
+
         Those that somebody is deciding about at this moment are left out: once approved, they look at the target first. So
         are those that this release doesn't know: what was done is recorded all the same.
         """
-        targets = [str(change.edit.target) for change in applied if change.edit.target.key]
+        targets = [hold_key(change) for change in applied]
         undone = [f"undo:{change.request.undoes}:" for change in applied if change.request.undoes]
         about = sa.or_(changes.c.target.in_(targets), *map(changes.c.idempotency_key.startswith, undone))
         wanted = select_changes(changes.c.state.in_([State.PROPOSED, State.PLANNED]), about)

@@ -56,8 +56,9 @@ CAUSES: Final = {
 def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
     """Return the reason of *change*: its requester's words in quotes, or its cause. *public*: for a channel."""
     request = change.request
-    shown = public_text(request.reason, limit) if public else esc(request.reason, limit)
-    words = f"“{shown}”" if request.reason else ""
+    words = ""
+    if request.reason:
+        words = f"“{public_text(request.reason, limit) if public else esc(request.reason, limit)}”"
     if (cause := request.cause) is not None:
         whose = "their own" if request.requester == cause.requester else f"<@{cause.requester}>’s"
         if cause.is_automatic:

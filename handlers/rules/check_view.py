@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from bot.changes.forecast import PLANNED
 from bot.clients.lists import Gap
 from bot.rules.engines import Engine, Trait
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
@@ -76,7 +77,9 @@ def location_name(place: Location) -> str:
 
 def location_names(places: Sequence[Location]) -> str:
     """Return the names of the first rules, and how many more there are."""
-    return join_words(list(dict.fromkeys(location_name(place) for place in places)), most=MOST_NAMED)
+    names = list(dict.fromkeys(location_name(place) for place in places))
+    count = len({place.rule.id for place in places})
+    return f"{count} rules called {names[0]}" if len(names) == 1 < count else join_words(names, most=MOST_NAMED)
 
 
 def _loop_words(finding: Finding) -> str:
@@ -134,7 +137,7 @@ def _no_effect_words(finding: Finding) -> str:
 
 
 def _one_name_words(finding: Finding) -> str:
-    ids = [place.rule.id for place in finding.places]
+    ids = ["planned" if place.rule.id.startswith(PLANNED) else place.rule.id for place in finding.places]
     return f"{len(ids)} rules are called {location_name(finding.places[0])}: {join_commas(ids, MOST_NAMED)}."
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Kind, Target
+from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
 from bot.rules.edit import BadField, Problem, ProblemKind, new_problems, problems, with_fields, with_status
@@ -220,6 +223,8 @@ async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Repl
     draft = draft_of(command)
     if wrong := problems(draft):
         raise InvalidDraft(wrong)
+    if command.start is None:
+        await _refuse_same(draft, gatehouse)
     look = await look_at(gatehouse, None, draft, await start_of_command(command.start, caller, gatehouse))
     refuse_silent_loop(look.findings, command.because)
     shifts = await preview(gatehouse, caller, None, draft, (command.because, command.source))
@@ -227,6 +232,14 @@ async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Repl
     target = Target(service="rules")
     proposal = propose(caller, Kind.RULE_CREATE, target, None, draft.body(), command.because, **about)
     return await submit([proposal], command, caller, gatehouse)
+
+
+async def _refuse_same(draft: RuleDraft, gatehouse: Gatehouse) -> None:
+    """Raise where there is a rule that is all that *draft* is, also its name: who asks twice, or clicks twice, wants one."""
+    with suppress(ClientError):  # as for a look, a list that can't be read stops nobody
+        named = [rule for rule in (await gatehouse.rules.recent()).known if rule.name == draft.name]
+        if same := [rule for rule in named if canonical_form(rule.body()) == canonical_form(draft.body())]:
+            await refuse_unchanged([Thing.of_rule(same[0])], AlreadySo("is there already"), gatehouse)
 
 
 @handles(RulesEdit)

@@ -713,6 +713,28 @@ async def test_what_is_planned_is_planned_back(alice: Colleague, clock: Clock, t
     assert [each.state for each in await all_changes(alice.store)] == [State.APPLIED] * 2
 
 
+MAKE = f'/rules make redirect {SHOP}/sale to {SHOP}/w named "Sale"'
+
+
+@pytest.mark.parametrize("when", ["", " tomorrow 9:00"])
+async def test_who_asks_twice_for_a_rule_has_one(alice: Colleague, when: str) -> None:
+    await alice.says(f"{MAKE}{when}")
+    await alice.is_refused(f"{MAKE}{when}")
+
+    assert len(await all_changes(alice.store)) == 1
+
+
+async def test_there_is_nothing_to_click_on_of_a_rule_that_is_yet_to_be(alice: Colleague) -> None:
+    await alice.says(f"{MAKE} tomorrow 9:00")
+    foretold = await alice.says(f"/rules which {SHOP}/sale on tomorrow 10:00")
+    assert "redirects to" in alice.slack_text(foretold)
+    assert [one["action_id"] for one in buttons(foretold.blocks)] == ["v1.share"]
+
+    warned = alice.slack_text(await alice.says(f"{MAKE} tomorrow 11:00"))
+    assert "2 rules called “Sale” match the same URL" in warned
+    assert "2 rules are called “Sale”: planned, new" in warned
+
+
 async def test_what_is_left_out_is_said(alice: Colleague) -> None:
     await alice.types(f"/rules off {OLD} for 2h")
     await alice.sees_change()
