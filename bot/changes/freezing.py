@@ -34,6 +34,14 @@ class NoFreeze(Exception):
     """The freeze is over, or was lifted."""
 
 
+class LiftRequested(Exception):
+    """The person has asked before to lift *freeze*: somebody else has to agree."""
+
+    def __init__(self, freeze: ChatFreeze) -> None:
+        super().__init__(freeze.title)
+        self.freeze = freeze
+
+
 class TooManyFreezes(Exception):
     """The limit of freezes made by command is reached: *count* are active or to come."""
 
@@ -171,13 +179,15 @@ class Freezes:
     async def lift(self, freeze_id: str, by: str, channel: str) -> tuple[ChatFreeze, bool]:
         """Count the vote of *by* to lift a freeze; return the freeze, and whether it is lifted.
 
-        It takes two people; the owner of a lock lifts it alone. Raises NoFreeze and DirectoryUnavailable.
+        It takes two people; the owner of a lock lifts it alone. Raises NoFreeze, LiftRequested and DirectoryUnavailable.
         """
         while True:
             found = _find_by_id(await self.chat_freezes(), freeze_id)
             wanting = tuple(dict.fromkeys([*found.lifted_by, by]))
             # It asks Slack, so it comes before the transaction.
             is_lifted = is_held_by(found, by) or await count_people(self.access.directory, wanting) > 1
+            if not is_lifted and by in found.lifted_by:
+                raise LiftRequested(found)
             async with self.store.transaction() as tx:
                 kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
                 if _find_by_id(kept, freeze_id) != found:

@@ -32,8 +32,8 @@ def scope_text(freeze: Freeze) -> str:
     return join_words([esc(name, 60) for name in named], most=5) if named else EVERYTHING
 
 
-def _scope_in_sentence(freeze: ChatFreeze) -> str:
-    """Return the same for the middle of a sentence."""
+def scope_in_sentence(freeze: ChatFreeze) -> str:
+    """Return the same where something stands before it."""
     return "everything" if freeze.title == EVERYTHING else scope_text(freeze)
 
 
@@ -105,7 +105,7 @@ def freeze_message(
 def preview(freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str], command: GatehouseFreeze) -> Message:
     """The question before a freeze is made, with the planned changes that it would hold back."""
     blocks = [
-        messages.section(f"{MARK} *Freeze {_scope_in_sentence(freeze)} {_period(freeze)}?*"),
+        messages.section(f"{MARK} *Freeze {scope_in_sentence(freeze)} {_period(freeze)}?*"),
         *_held_plans(plans, links),
         *messages.actions([run_button("Freeze", command, 0, style="primary")]),
     ]
@@ -137,7 +137,7 @@ def lifted_message(freeze: ChatFreeze, by: str, still: Sequence[Freeze] = ()) ->
     """Return what the channel sees once a freeze is lifted; *still*: those that go on, of the same or a part of it."""
     if still:
         kind = "lock" if freeze.is_lock else "freeze"
-        text = f"The {kind} of {_scope_in_sentence(freeze)} is lifted, another one goes on"
+        text = f"The {kind} of {scope_in_sentence(freeze)} is lifted, another one goes on"
     elif freeze.is_lock:
         text = f"{scope_text(freeze)} is unlocked"
     elif freeze.title == EVERYTHING:
@@ -164,7 +164,7 @@ def _lifters(freeze: ChatFreeze, by: str) -> str:
 
 def lift_request_message(freeze: ChatFreeze, by: str) -> Message:
     """Return what the channel sees once one person wants a freeze lifted: a second one has to agree."""
-    what = _scope_in_sentence(freeze)
+    what = scope_in_sentence(freeze)
     question = f"Unlock {what}?" if freeze.is_lock else f"Lift the freeze of {what}?"
     facts = f"Requested by <@{by}>. Someone else has to agree."
     since = f"{_state_word(freeze).capitalize()} {_period(freeze)} by {_author(freeze)}{_reason_suffix(freeze)}."
@@ -177,7 +177,7 @@ def lift_request_message(freeze: ChatFreeze, by: str) -> Message:
 
 def replaced_card(freeze: ChatFreeze, by: str) -> Message:
     """Return the old card of a freeze once *by* asked to lift it: a newer card shows how it stands."""
-    text = f"<@{freeze.by}> {'locked' if freeze.is_lock else 'froze'} {_scope_in_sentence(freeze)} {_period(freeze)}"
+    text = f"<@{freeze.by}> {'locked' if freeze.is_lock else 'froze'} {scope_in_sentence(freeze)} {_period(freeze)}"
     asked = f"<@{by}> asked to lift it: see the newer card."
     return messages.message(
         "Asked to lift it", [messages.section(f"{mark_of(freeze)} *{text}*{_reason_suffix(freeze)}\n{asked}")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.changes.freezing import Frozen, NoFreeze, TooManyFreezes
+from bot.changes.freezing import Frozen, LiftRequested, NoFreeze, TooManyFreezes
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import LIVE, State
 from bot.changes.proposals import NewEmailTaken, NothingToDo
@@ -38,7 +38,7 @@ from bot.store.tables import OtherRelease
 from handlers.blocks.messages import as_sentence, clock_time, code, esc, plural
 from handlers.changes.card_body import NOTHING_HAPPENED
 from handlers.changes.card_buttons import full_label
-from handlers.changes.freeze_view import frozen_words
+from handlers.changes.freeze_view import frozen_words, scope_in_sentence
 from handlers.changes.people import lost_right_clause
 from handlers.changes.subject import THINGS
 from handlers.changes.times import when
@@ -261,6 +261,11 @@ OUTCOME_WORDS: Final[Table] = {
         next="A freeze in the policy is lifted in the policy file.",
         again={"List freezes": GatehouseFreezes()},
     ),
+    LiftRequested: lambda e: Words(
+        f"You already asked to {'unlock' if e.freeze.is_lock else 'lift the freeze of'} {scope_in_sentence(e.freeze)}.",
+        next="Someone else has to agree.",
+        unchanged=None,
+    ),
     TooManyFreezes: lambda e: Words(
         f"There are {plural(e.count, 'freeze')} already.",
         next="Lift one, or put it into the policy.",
@@ -366,7 +371,7 @@ OUTCOME_WORDS: Final[Table] = {
         next="Request it again with a later time, or without one.",
     ),
     NotPlanned: lambda e: Words(
-        f"This {STATES[e.change.state].clause}, so there is no time to change.", unchanged=None
+        f"*{request_title(e.change)}* {STATES[e.change.state].clause}, and no longer waits for a time.", unchanged=None
     ),
     EndsBeforeStart: lambda _: Words("It would end before it starts.", next="Choose a later end, or an earlier start."),
     EndIsPast: lambda e: Words(

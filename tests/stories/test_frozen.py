@@ -226,7 +226,7 @@ async def test_two_people_lift_a_freeze(workspace: Sandbox, alice: Colleague, bo
     again = await bob.sees("Someone else has to agree")
     await bob.sees("asked to lift it")
     assert not list(buttons(card.blocks))
-    await bob.says("/gatehouse unfreeze shop.example.com")
+    await bob.is_refused("/gatehouse unfreeze shop.example.com")
     await alice.is_refused(f"/rules off {OLD}")
 
     await alice.clicks(again, "Lift freeze")
@@ -257,6 +257,14 @@ async def test_who_may_not_change_a_rule_locks_nobody_out_of_it(
     await bob.says(held)
     await alice.is_refused(f"/rules lock {OLD} for 2h")
     assert len(await workspace.bot.gatehouse.changes.freezes.chat_freezes()) == 1
+
+
+async def test_who_clicks_twice_to_lift_it_has_asked_once(alice: Colleague, bob: Colleague) -> None:
+    card = await bob.says(FREEZE)
+    await asyncio.gather(*[bob.clicks(card, "Lift") for _ in range(2)])
+
+    await bob.sees_problem("You already asked")
+    assert str([one.blocks for one in alice.cards]).count("Someone else has to agree") == 1
 
 
 @pytest.mark.threat("B18")

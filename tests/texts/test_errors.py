@@ -430,6 +430,10 @@ You already approved this.
 (warning) You already approved this.
 Someone else has to approve it, too.\
 """,
+            "no longer planned": """\
+*Delete “Old shop to new shop”* is under way, and no longer waits for a time.
+(warning) Delete “Old shop to new shop” is under way, and no longer waits for a time.\
+""",
             "already extended": """\
 The end of *Delete “Old shop to new shop”* was already moved, to <!date^1795231800^{date_short_pretty} {time}|2026-11-21 03:30 UTC>.
 (warning) The end of Delete “Old shop to new shop” was already moved, to 2026-11-21 03:30 UTC.
