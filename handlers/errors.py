@@ -69,14 +69,15 @@ class AlreadySo:
 
 
 class NothingToChange(Refusal):
-    """Everything of these *titles* is already as it was asked to be."""
+    """Everything of these *titles* is already as it was asked to be. *last_change*: who made it so and when, if that is known."""
 
     titles: Sequence[str]
     so: AlreadySo
+    last_change: str = ""
 
     def words(self) -> Words:
         names = join_words([show_title(title) for title in self.titles], most=MAX_NAMED)
-        return Words(f"{names} {self.so.several if len(self.titles) > 1 else self.so.one}.")
+        return Words(f"{names} {self.so.several if len(self.titles) > 1 else self.so.one}.", self.last_change)
 
 
 def show_title(title: str) -> str:

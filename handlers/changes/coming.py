@@ -9,12 +9,13 @@ from typing import NoReturn, Self
 
 from bot.changes import forecast
 from bot.changes.model.change import Change
-from bot.changes.model.documents import Document
+from bot.changes.model.documents import Document, canonical_form
 from bot.changes.model.edits import Edit, Target
 from bot.changes.model.states import State
 from bot.gatehouse import Gatehouse
 from bot.rules.model import Rule
 from bot.text.emails import mask_email
+from handlers.changes.people import author
 from handlers.changes.requests import zone_of
 from handlers.changes.times import when
 from handlers.errors import AlreadySo, NothingToChange, Refusal, Words, show_title
@@ -71,7 +72,17 @@ async def refuse_unchanged(things: Sequence[Thing], so: AlreadySo, gatehouse: Ga
             event, _ = happens[0]
             link = await gatehouse.store.cards.link(event.part[0])
             raise SoForAWhile(each.title, so, event.at, link, is_end=event.is_end)
-    raise NothingToChange([each.title for each in things], so)
+    raise NothingToChange([each.title for each in things], so, await _last_change(things, gatehouse))
+
+
+async def _last_change(things: Sequence[Thing], gatehouse: Gatehouse) -> str:
+    """Who made the one thing as it is and when, as a sentence: whoever comes second asks that next. Empty for several."""
+    if len(things) != 1:
+        return ""
+    last = await gatehouse.store.changes.last_applied_to(things[0].target)
+    if last is None or canonical_form(last.run.result) != canonical_form(things[0].document):
+        return ""
+    return f"Last changed by {author(last)}, {when(last.run.finished_at)}."
 
 
 async def left_out_names(things: Sequence[Thing], caller: Caller, gatehouse: Gatehouse) -> Sequence[str]:

@@ -136,3 +136,11 @@ async def test_of_two_requests_to_delete_one_rule_one_is_done(
 
     assert overtaken.ts == second.ts
     assert len(workspace.services.rules.calls("DELETE")) == 1
+
+
+async def test_who_comes_second_hears_who_was_first(alice: Colleague, cara: Colleague) -> None:
+    shown = await alice.says(f"/rules show {OLD}")
+    await cara.says(f"/rules off {OLD}")
+    await alice.clicks(shown, "Switch off")
+
+    assert f"Last changed by @{cara.id}" in alice.slack_text(await alice.sees_problem("already off"))

@@ -125,7 +125,7 @@ def changes() -> Iterator[Sample]:
     yield (
         "nothing to change",
         of(
-            errors.NothingToChange(["Old shop"], errors.AlreadySo.with_status("off")),
+            errors.NothingToChange(["Old shop"], errors.AlreadySo.with_status("off"), "Last changed by <@U0BOB0001>."),
             "/rules off Old shop",
             attempted=True,
         ),

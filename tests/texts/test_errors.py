@@ -525,7 +525,7 @@ You typed `/gatehouse undo 1a2b`\
             "nothing to change": """\
 “Old shop” is already off. Nothing was changed.
 (warning) “Old shop” is already off.
-Nothing was changed.
+Nothing was changed. Last changed by @bob.
 You typed `/rules off Old shop`\
 """,
             "so until it is reverted": """\
