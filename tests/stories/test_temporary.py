@@ -208,8 +208,9 @@ async def test_what_somebody_changed_since_is_left_and_asked_about(
     left = await alice.sees_change(where=lambda change: change.run.revert_failure == "changed")
     assert status(workspace) == "Inactive"
 
-    await alice.clicks(left, "v1.decide.putback")
+    await asyncio.gather(*[alice.clicks(left, "v1.decide.putback") for _ in range(2)])
     asked = await alice.sees_change(state=State.PROPOSED)
+    await alice.sees_problem("already requested")
     assert status(workspace) == "Inactive"
     await alice.clicks(asked, "v1.decide.confirm", confirm=True)
     await alice.sees_change(where=undone)
