@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -161,12 +161,14 @@ class Freezes:
         ]
 
     async def make(self, freeze: ChatFreeze) -> None:
-        """Store *freeze*, once per id; raises TooManyFreezes."""
+        """Store *freeze*, once per id; raises TooManyFreezes, and Frozen where another one of theirs holds the same as long."""
         async with self.store.transaction() as tx:
             kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
             # A second delivery of the same request makes no second freeze.
             if any(each.id == freeze.id for each in kept):
                 return
+            if (same := next((each for each in kept if _holds_as_long(each, freeze)), None)) is not None:
+                raise Frozen(same)
             if len(kept) >= MAX_FREEZES:
                 raise TooManyFreezes(len(kept))
             await self._put(tx, [*kept, freeze])
@@ -215,6 +217,16 @@ class Freezes:
     def _load(self, stored: str) -> list[ChatFreeze]:
         made = map(ChatFreeze.model_validate_json, json.loads(stored or "[]"))
         return [each for each in made if each.until > self.now()]
+
+
+def _holds_as_long(there: ChatFreeze, freeze: ChatFreeze) -> bool:
+    """Whether *freeze* adds nothing to one that is *there* of the same person, who would have to have both lifted."""
+    is_alike = (there.by, there.lists, there.is_lock) == (freeze.by, freeze.lists, freeze.is_lock)
+    return is_alike and there.starts <= freeze.starts and freeze.until <= there.until + SAME_END_WITHIN
+
+
+SAME_END_WITHIN: Final = timedelta(minutes=1)
+"""“For 2 h”, said twice in a row, is the same end."""
 
 
 def _find_by_id(made: Iterable[ChatFreeze], freeze_id: str) -> ChatFreeze:

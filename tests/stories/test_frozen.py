@@ -259,6 +259,19 @@ async def test_who_may_not_change_a_rule_locks_nobody_out_of_it(
     assert len(await workspace.bot.gatehouse.changes.freezes.chat_freezes()) == 1
 
 
+@pytest.mark.parametrize("text", [FREEZE, f"/rules lock {OLD} for 2h", "/gatehouse freeze everything for 2h"])
+async def test_what_is_frozen_is_not_frozen_a_second_time(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, text: str
+) -> None:
+    await bob.says(text)
+    await bob.is_refused(text)
+    made = await workspace.bot.gatehouse.changes.freezes.chat_freezes()
+    assert len(made) == 1
+
+    await bob.says(text.replace("2h", "4h"))
+    assert len(await workspace.bot.gatehouse.changes.freezes.chat_freezes()) == 2, "a longer one holds for longer"
+
+
 async def test_who_clicks_twice_to_lift_it_has_asked_once(alice: Colleague, bob: Colleague) -> None:
     card = await bob.says(FREEZE)
     await asyncio.gather(*[bob.clicks(card, "Lift") for _ in range(2)])
