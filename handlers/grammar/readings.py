@@ -7,7 +7,7 @@ without being shown first: a single one that changes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
@@ -26,9 +26,19 @@ from handlers.grammar.roles import find_twists, may_change
 from handlers.grammar.time_fields import Start
 from handlers.grammar.tokens import MAX_COMMAND, Word, clean_text, split
 from handlers.grammar.unread import find_unread, join_unread
-from handlers.grammar.vocabulary import LOOSE, PRONOUNS, QUESTIONS, bare
+from handlers.grammar.vocabulary import ACTS, EACH, FILLERS, LOOSE, PARTED, PRONOUNS, QUESTIONS, bare
 from handlers.members.commands import MembersList, MembersShow, MembersWhy
-from handlers.rules.commands import RulesDelete, RulesList, RulesOff, RulesShow, RulesWhich
+from handlers.rules.commands import (
+    RulesCopy,
+    RulesDelete,
+    RulesEdit,
+    RulesHistory,
+    RulesList,
+    RulesOff,
+    RulesOn,
+    RulesShow,
+    RulesWhich,
+)
 
 THAT_ARE: Final = re.compile(
     r"\b((?:rule|redirect|block|member|user|customer)s?) that (?:(?:is|are) |(?=has|have))", re.IGNORECASE
@@ -55,7 +65,7 @@ class Readings:
 def read(root: str, text: str, known: Known) -> Readings:
     """Return the commands that *text* after ``/root`` may mean, the likeliest first; none where it isn't understood.
 
-    *root* is empty where none was given. Raises Unclear for a time that could mean several things.
+    *root* is empty where none was given. Raises Unclear for a time that could mean several things, and for what lacks a rule.
     """
     if len(text) > MAX_COMMAND:
         return Readings()
@@ -67,7 +77,28 @@ def read(root: str, text: str, known: Known) -> Readings:
         return Readings((spelled,))
     found = recognise(root, words, known, names)
     readings = _read(found, words)
+    if not readings.commands and not readings.meant and (kind := _lacks_only_a_rule(found, readings.unread)):
+        raise Unclear("Which rule?", about=(kind,))
     return replace(readings, unread=join_unread(readings.unread, found))
+
+
+NEED_A_RULE: Final[Mapping[str, type[Command]]] = {
+    "off": RulesOff,
+    "on": RulesOn,
+    "delete": RulesDelete,
+    "edit": RulesEdit,
+    "copy": RulesCopy,
+    "history": RulesHistory,
+}
+"""What each act does to a rule."""
+
+
+def _lacks_only_a_rule(found: Recognised, unread: Sequence[str]) -> type[Command] | None:
+    """Return the command that *found* asks for and names no rule for: “turn it off” before any was shown."""
+    times = {each.as_typed for each in (found.expiry, found.start) if each is not None}
+    said = {bare(word) for each in unread if each not in times for word in each.split()}
+    names_nothing = said <= FILLERS | PRONOUNS | ACTS.keys() | PARTED.keys() and found.plain.isdisjoint(EACH)
+    return NEED_A_RULE.get(found.act) if names_nothing and found.root != "members" else None
 
 
 def runs_at_once(readings: Sequence[Command]) -> Command | None:

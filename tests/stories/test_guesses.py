@@ -134,6 +134,12 @@ async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: San
     assert "See its card in" in alice.slack_text(await alice.sees("See its card in"))
 
 
+@pytest.mark.parametrize("text", ["/rules turn it off", "/rules switch off for 2h", "@gatehouse delete the rule"])
+async def test_what_lacks_a_rule_is_asked_for_it(workspace: Sandbox, alice: Colleague, text: str) -> None:
+    assert "Which rule?" in alice.slack_text(await alice.says(text))
+    assert writes(workspace) == 0
+
+
 async def test_a_preview_names_each_rule_that_it_would_change(workspace: Sandbox, alice: Colleague) -> None:
     preview = await alice.says("/rules switch off everything on shop.example.com")
     named = set(re.findall(r"• “([^”]+)”", alice.slack_text(preview)))
