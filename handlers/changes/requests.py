@@ -79,7 +79,7 @@ async def submit(
     try:
         await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     except Frozen as error:
-        raise FrozenNow(error.freeze, command) from error
+        raise FrozenNow(error.freeze, command, proposal.request.reverts_at) from error
     return Announced()
 
 
@@ -87,14 +87,16 @@ MOST_LEFT_OUT: Final = 10
 
 
 class FrozenNow(Refusal):
-    """The target of *command* is frozen at the time of the change."""
+    """The target of *command* is frozen at the time of the change, which was to be reverted at *ends*."""
 
     freeze: Freeze
     command: Command
+    ends: datetime | None = None
 
     def words(self) -> Words:
-        ends = self.freeze.until + timedelta(minutes=1, microseconds=-1)  # a start is said to the minute
-        then = {"start": Start.at_moment(ends)} if hasattr(self.command, "start") else {}
+        after = self.freeze.until + timedelta(minutes=1, microseconds=-1)  # a start is said to the minute
+        is_over = self.ends is not None and self.ends <= after
+        then = {"start": Start.at_moment(after)} if hasattr(self.command, "start") and not is_over else {}
         again = {"Plan it for then": replace(self.command, **then)} if then else {}
         return replace(frozen_words(self.freeze), again=again)
 

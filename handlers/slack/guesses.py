@@ -146,7 +146,9 @@ class Guesses:
             return None
         if (freeze := await self._gatehouse.changes.freezes.find_for_edits(edits, at, caller.user)) is None:
             return None
-        words = replace(FrozenNow(freeze, command).words(), what=f"{freeze_line(freeze)}.")
+        expiry: Expiry | None = getattr(command, "expiry", None)
+        ends = expiry.at if expiry is not None else None
+        words = replace(FrozenNow(freeze, command, ends).words(), what=f"{freeze_line(freeze)}.")
         if not any(rule.break_glass for rule in self._gatehouse.access.policy().guards):
             return words
         # Then it waits on a card, which offers the emergency override.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -50,6 +51,16 @@ async def test_what_is_frozen_is_not_changed_but_planned_for_after(
     assert workspace.services.rules.calls("PUT") == workspace.services.rules.calls("POST") == []
     await alice.clicks(refused, "Plan it for then")
     await alice.sees_change(state=State.PROPOSED if "delete" in text else State.PLANNED)
+
+
+@pytest.mark.parametrize("text", [f"/rules off {OLD} until {{}}", "/rules pause old shop until {}"])
+async def test_what_would_be_over_by_then_is_not_offered_for_then(alice: Colleague, bob: Colleague, text: str) -> None:
+    await bob.says("/gatehouse freeze everything for 5h because cutover")
+    soon = f"{datetime.now(ZoneInfo('Europe/Berlin')) + timedelta(hours=2):%d %B %H:%M}"
+    answer = await alice.says(text.format(soon))
+
+    assert "cutover" in alice.slack_text(answer)
+    assert "Plan it for then" not in alice.slack_text(answer)
 
 
 @pytest.mark.parametrize(
