@@ -202,5 +202,7 @@ CLAUSES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     RulesHistory: lambda command, context: f"Who changed {_name(command.ref, context)}, and when",
     MembersShow: _people,
     MembersWhy: _people,
-    GatehouseUndo: lambda command, context: f"Undo: *{context.titles.get(command.change, 'your last change here')}*",
+    GatehouseUndo: lambda command, context: (
+        f"Undo: *{title}*" if (title := context.titles.get(command.change or "")) else "Undo your last change here"
+    ),
 }
