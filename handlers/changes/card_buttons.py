@@ -143,10 +143,10 @@ def _end_buttons(change: Change) -> list[Block | None]:
 
 
 def _extend_button(change: Change) -> Block | None:
-    """The button that extends *change* by some time from the end that the card shows, which it names."""
+    """The button that extends *change* by some time from the end that the card shows, which it is numbered with."""
     ends = change.request.reverts_at
-    value = change.id if ends is None else f"{change.id} {int(ends.timestamp())}"
-    return messages.decide_button(extension(change)[1], "extend", value)
+    shown_end = "" if ends is None else f".{int(ends.timestamp())}"
+    return decision_button(change, extension(change)[1], f"extend{shown_end}")
 
 
 def overtaken_buttons(change: Change, since: Change) -> list[Block | None]:

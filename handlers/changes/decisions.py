@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -141,12 +140,11 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
 @clicks("decide.extend", stored=True)
 async def extend(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Extend from the end that the button was drawn with: who clicks twice, or at the same time as another, extends once."""
-    change_id, _, shown_end = click.value.partition(" ")
-    change = await change_of_click(replace(click, value=change_id), caller, gatehouse)
+    change = await change_of_click(click, caller, gatehouse)
     await gatehouse.changes.decisions.extend(
         change,
         seconds=extension(change)[0],
-        shown_end=int(shown_end) if shown_end.isdecimal() else None,
+        shown_end=int(click.number) if click.number.isdecimal() else None,
         **_decision_args(caller),
     )
     return Announced()

@@ -279,9 +279,11 @@ def read_command(body: Body) -> CommandRequest:
 def read_click(body: Body) -> ClickRequest:
     """Return the click in a block_actions payload; its value is that of the button, or of the option that was chosen."""
     action = (body.get("actions") or [{}])[0]
-    name = action_name(str(_get_path(action, "action_id") or ""))
+    action_id = str(_get_path(action, "action_id") or "")
+    name = action_name(action_id)
     value = str(_get_path(action, "value") or _get_path(action, "selected_option", "value") or "")
-    click = None if name is None else Click(name, value, body.get("view") or None)
+    number = action_id.removeprefix(f"v1.{name}").lstrip(".")
+    click = None if name is None else Click(name, value, body.get("view") or None, number)
     command = _parse(*value.partition(" ")[::2]) if name in RUNNING else None
     return ClickRequest(body=body, caller=caller_of("click", body), click=click, command=command)
 

@@ -38,11 +38,12 @@ EventHandler = Callable[["Heard", Caller, Gatehouse], Awaitable[Outcome | None]]
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """A button, a menu or a dispatching input that somebody used. *action* is its id without version and number."""
+    """A button, a menu or a dispatching input that somebody used. *action* is its id without version and *number*."""
 
     action: str
     value: str
     view: View | None = None
+    number: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ async def temporary_grant_and_its_end(play: MemberPlay) -> None:
 @door(MembersGrant, "decide.end", "decide.extend", "decide.stay")
 async def temporary_grant_extended_and_kept(play: MemberPlay) -> None:
     await play.is_granted("for 2h because of the net")
-    await play.alice.presses("v1.decide.extend")
+    await play.alice.presses("Extend by 1 h")
     await play.alice.presses("v1.decide.stay")
     await play.alice.card(UNDO)
     play.passes(hours=9)

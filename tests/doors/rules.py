@@ -393,9 +393,9 @@ async def temporary_field_and_its_early_end(play: RulePlay) -> None:
 @door(RulesOff, RulesOn, "decide.extend", "decide.stay")
 async def temporary_extended_and_kept(play: RulePlay) -> None:
     await play.switches("for 2h because of the net")
-    card = await play.alice.card("v1.decide.extend")
+    card = await play.alice.card("Extend by 1 h")
     for_two_hours = play.alice.slack_text(card)
-    await play.alice.presses("v1.decide.extend")
+    await play.alice.presses("Extend by 1 h")
     await play.alice.waits(lambda: play.alice.slack_text(card) != for_two_hours, "another end")
     await play.alice.presses("v1.decide.stay")
     await play.alice.card(UNDO)

@@ -18,7 +18,7 @@ WHOLE = re.compile(r"(?<!\*\*\*)(?<![\s<|`(\]])@[\w-]+(\.[\w-]+)+")
 SECRET = "s3cr3t"
 """A part of every secret that a test plants."""
 ESCAPES = {"\u2060": "", "&amp;": "&", "&lt;": "<", "&gt;": ">", "＠": "@", "﹫": "@"}
-CHANGE = re.compile(r"[0-9a-f]{32}( \d+)?")  # an extension names the end that it starts from
+CHANGE = re.compile(r"[0-9a-f]{32}")
 
 
 def readable_text(text: str) -> str:

@@ -159,7 +159,7 @@ async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
     card = await alice.says(f"/rules off {OLD} for 2h")
     store, end = alice.store, (await alice.change_of(card)).request.reverts_at
     assert end is not None
-    await cara.clicks(card, "v1.decide.extend")
+    await cara.clicks(card, "Extend by 1 h")
     await alice.sees_change(where=lambda change: change.request.reverts_at == end + timedelta(hours=1))
     async with store.transaction() as tx:
         await tx.execute(sa.update(inbox).values(done=False, owner="a dead process", lease=0))

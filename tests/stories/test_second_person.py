@@ -23,12 +23,14 @@ from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.rights import RELEASES, Decision
 from handlers.changes.cards import CARD
+from handlers.slack.registry import action_name
 from sandbox.demo import Sandbox
 from sandbox.slack import filling, rendering
 from sandbox.slack.message import Message
 from sandbox.slack.people import User, UserGroup, direct_message
 from sandbox.slack.story import Person
 from tests.conftest import OPS, busy_sandbox
+from tests.harness.channels import buttons
 from tests.harness.looking import BUTTON, open_details
 from tests.harness.second_person import DESTRUCTIVE, Company, Refused, Somebody, Stands, Way, toml, with_holders
 from tests.policy.test_cookbook import RECIPES
@@ -233,7 +235,8 @@ class Play:
     async def click(self, who: str, decision: Decision, change: Change, *, look: bool = True) -> Change:
         """Press the button of *decision* as *who*, after a look at everything where the card hides something."""
         person, card = self.staff.person(who), await self.card(change)
-        action = f"v1.decide.{BUTTONS[decision]}"
+        name = f"decide.{BUTTONS[decision]}"
+        action = next(one["action_id"] for one in buttons(card.all_blocks) if action_name(one["action_id"]) == name)
         block, _ = person._button(card, action)
         place = {"channel": card.channel, "ts": card.ts}
         if look and decision in RELEASES and BUTTON in str(card.all_blocks):
