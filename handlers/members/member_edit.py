@@ -106,13 +106,14 @@ async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -
 
 
 def _member_errors(form: MemberForm) -> dict[str, str]:
+    wrong = time_errors(form.start, form.expiry)
     if form.mode == "edit":
-        return {}
+        return wrong
     try:
         checked_new_email(form.email)
     except BadEmail as error:
-        return {"email": f"This is not an email. {error}"[:300]}
-    return time_errors(form.start, form.expiry)
+        return {"email": f"This is not an email. {error}"[:300]} | wrong
+    return wrong
 
 
 async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
