@@ -46,14 +46,14 @@ def text_of(field: PairField, pair: Mapping[str, Any]) -> str | None:
 def with_text(field: PairField, pair: Document, text: str) -> Document:
     """Return *pair* with *text* in *field*, or unchanged where its text is the same. Raises BadValue."""
     before = text_of(field, pair)
-    if before is not None and _normalize_breaks(text) == _normalize_breaks(before):
+    if before is not None and normalize_breaks(text) == normalize_breaks(before):
         return pair
     path = field.path.split(".")
     old = _value_at(pair, path)
     return dict(_with_value_at(pair, path, _value(field, text, old)))
 
 
-def _normalize_breaks(text: str) -> str:
+def normalize_breaks(text: str) -> str:
     """Return *text* with every line break as a line feed, as browsers normalise them."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 

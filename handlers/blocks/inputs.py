@@ -62,10 +62,13 @@ def text(
     placeholder: str | None = None,
     hint: str | None = None,
 ) -> Block:
-    """A line, or several, of text, or a whole number. *value* must be short enough to be typed (MOST_TYPED)."""
+    """A line, or several, of text, or a whole number. *value* must be short enough to be typed (MOST_TYPED).
+
+    A *value* of several lines gets several: an input of one line would join them.
+    """
     element: Block = {"type": "number_input", "action_id": action_id(block_id), "is_decimal_allowed": False}
     if not numeric:
-        about = {"multiline": multiline, "max_length": MOST_TYPED}
+        about = {"multiline": multiline or len((value or "").splitlines()) > 1, "max_length": MOST_TYPED}
         element = {"type": "plain_text_input", "action_id": action_id(block_id), **about}
     if value:
         element["initial_value"] = value
@@ -203,6 +206,17 @@ def values_of(view: Mapping[str, Any]) -> Mapping[str, Any]:
 def _state(values: Mapping[str, Any], block_id: str) -> Mapping[str, Any]:
     """Return the value of one input as Slack sends it; empty where the form has no such input."""
     return (values.get(block_id) or {}).get(action_id(block_id)) or {}
+
+
+def find_untouched(view: Mapping[str, Any]) -> frozenset[str]:
+    """Return the block ids of the texts and menus of a sent *view* that hold what they were drawn with."""
+    values = values_of(view)
+    elements = {block["block_id"]: block["element"] for block in view.get("blocks") or () if block["type"] == "input"}
+    drawn = {
+        block_id: element.get("initial_value") or (element.get("initial_option") or {}).get("value") or ""
+        for block_id, element in elements.items()
+    }
+    return frozenset(block_id for block_id, text in drawn.items() if (typed_value(values, block_id) or "") == text)
 
 
 def file_name(values: Mapping[str, Any], block_id: str) -> str:

@@ -22,7 +22,7 @@ from bot.rules.edit import Problem, ProblemKind, new_problems, problems
 from bot.rules.lint.findings import Finding, FindingKind, key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from bot.rules.pair_fields import Document
-from bot.rules.pair_values import new_pair
+from bot.rules.pair_values import new_pair, normalize_breaks
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import as_sentence
 from handlers.blocks.modals import View, end_of_form, metadata, time_errors
@@ -44,7 +44,7 @@ from handlers.rules.form_fields_view import (
 )
 from handlers.rules.reasons import problem_words
 from handlers.rules.rule_check import NEW, Look, look_at, preview
-from handlers.rules.rule_form_view import RuleForm
+from handlers.rules.rule_form_view import HEAD, RuleForm, head_text
 from handlers.rules.rule_lookup import start_of_command
 from handlers.slack.registry import Click, Form, Recorded, clicks, submits
 from handlers.slack.reply import Caller, Refilled, Reply
@@ -69,17 +69,23 @@ def rule_errors(view: View) -> dict[str, str]:
         words = "A text is not a text, or a source is not an object. Correct the JSON."
         return {form.pairs[at].block_id(JSON): words}
     except BadInputs as error:
-        return {**error.words} | time_errors(form.start, form.expiry)
-    inputs = {block.get("block_id") for block in view.get("blocks") or () if block.get("type") == "input"}
+        return _asked_errors(error.words, form, view) | time_errors(form.start, form.expiry)
+    inputs_shown = {block.get("block_id") for block in view.get("blocks") or () if block.get("type") == "input"}
     wrong: dict[str, str] = {}
     for problem in problems(draft):
         block_id = form.block_of(problem)
-        if block_id in inputs and _is_asked(problem, form):
+        if block_id in inputs_shown and _is_asked(problem, form):
             wrong.setdefault(block_id, problem_words(problem))
     name = form.block_of(Problem(ProblemKind.NO_NAME, "name"))
     if form.mode == "new" and wrong.keys() > {name}:
         del wrong[name]  # optional in a new rule: once the rest is right, a name is made from that
-    return wrong | time_errors(form.start, form.expiry)
+    return _asked_errors(wrong, form, view) | time_errors(form.start, form.expiry)
+
+
+def _asked_errors(wrong: Mapping[str, str], form: RuleForm, view: View) -> dict[str, str]:
+    """Return those of *wrong* that have to be corrected: in an edit, an old flaw doesn't keep anybody from changing the rest."""
+    kept = inputs.find_untouched(view) if form.mode == "edit" else frozenset[str]()
+    return {block_id: words for block_id, words in wrong.items() if block_id not in kept}
 
 
 def _is_asked(problem: Problem, form: RuleForm) -> bool:
@@ -100,7 +106,10 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
     if base is not None and fingerprint(canonical_form(base.document())) != form.seen:
         return modals.changed_view()
     form = form.with_suggested_name()
-    draft = form.draft()
+    try:
+        draft = form.draft()
+    except BadInputs as error:  # typed before the form was drawn again, so that it counted as untouched
+        return form.with_notes(error.words).view()
     edited = base if form.mode == "edit" else None
     if edited is not None and (unfit := _unfit_view(edited, draft, form)) is not None:
         return unfit
@@ -306,15 +315,14 @@ def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | 
     document: Document = {"ruleType": about.get("type"), "description": "", "status": ACTIVE}
     if base is not None:
         document = rule_form_view.body_to_copy(base) if about.get("mode") == "copy" else base.body()
-    head = {name: inputs.typed_value(values, name) for name in ("name", "description", "status")}
-    absent = {} if base is None else {"description": "", "status": ACTIVE}
-    present = {
-        name: value or ""
-        for name, value in head.items()
-        if name in values and (name in document or (value or "") != absent.get(name))
-    }
+    for name in HEAD:
+        typed = inputs.typed_value(values, name) or ""
+        # What was not touched stays as it is stored, such as null, or a number in the place of a text.
+        is_kept = about.get("mode") == "edit" and normalize_breaks(typed) == normalize_breaks(head_text(document, name))
+        if name in values and not is_kept:
+            document[name] = typed
     rule_type = inputs.typed_value(values, "type") or document.get("ruleType")
-    return document | present | {"ruleType": rule_type}
+    return document | {"ruleType": rule_type}
 
 
 def _source(pair: FormPair) -> Document:

@@ -46,6 +46,8 @@ LONGEST_TYPE: Final = 40
 """Characters of a rule's type that the view's metadata holds; the rule itself has the rest."""
 
 STATUS_WORDS: Final = {ACTIVE: "On", INACTIVE: "Off"}
+HEAD: Final = ("name", "description", "status")
+"""The fields of the rule itself that have an input."""
 TITLES: Final = {"new": "New rule", "edit": "Edit rule", "copy": "Copy rule"}
 
 
@@ -138,9 +140,7 @@ class RuleForm:
     def shows_more(self) -> bool:
         """Whether the inputs that are rarely used are shown: somebody asked for them, or one holds more than its default."""
         document = self.document
-        own = (
-            document.get("description") or str(document.get("status") or ACTIVE) != ACTIVE or self.start or self.expiry
-        )
+        own = document.get("description") or head_text(document, "status") != ACTIVE or self.start or self.expiry
         return self.more or self.as_json or bool(own) or any(is_unusual(pair) for pair in self.shown)
 
     def draft(self) -> RuleDraft:
@@ -246,14 +246,14 @@ class RuleForm:
         proposed = (self._suggestion or "shop.example.com/old → /new") if is_suggested else None
         name = self._line("name", "Name", optional=is_suggested, placeholder=proposed)
         description = self._line("description", "Description", optional=True)
-        status = str(self.document.get("status") or ACTIVE)
+        status = head_text(self.document, "status")
         if len(status) > inputs.LONGEST_OPTION:
             return [name, description]
         options = STATUS_WORDS | {status: STATUS_WORDS.get(status, status)}
         return [name, description, inputs.radios("status", "Status", options, status)]
 
     def _line(self, name: str, label: str, *, optional: bool, placeholder: str | None = None) -> View:
-        value = str(self.document.get(name) or "")
+        value = head_text(self.document, name)
         if inputs.fits_input(value):
             return inputs.text(name, label, value, optional=optional, placeholder=placeholder)
         return section(f"*{label}* is too long for a form ({len(value):,} characters) and is kept unchanged.")
@@ -281,6 +281,11 @@ class RuleForm:
         if self.shows_more and not self.as_json and self.shown:
             buttons.append(button("Edit as JSON", "v1.form.json", "json"))
         return [*blocks, {"type": "actions", "block_id": "more", "elements": buttons}] if buttons else blocks
+
+
+def head_text(document: Document, name: str) -> str:
+    """Return what the form shows of the field *name* of a rule itself; a rule without a status is off."""
+    return str(document.get(name) or (INACTIVE if name == "status" else ""))
 
 
 SPECIFIED: Final = {name for names in PAIR_FIELDS.values() for name in names}
