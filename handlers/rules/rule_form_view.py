@@ -16,7 +16,7 @@ from bot.rules.edit import Problem, source_reaching
 from bot.rules.lint.redirects import LEADING
 from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft, why_group_is_off
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, SOURCE, TYPES, UNKNOWN, Document, has_field
-from bot.rules.pair_values import new_pair
+from bot.rules.pair_values import new_pair, other_names
 from handlers.blocks import inputs
 from handlers.blocks.messages import clip, code, esc, plural
 from handlers.blocks.modals import View, frame, section, with_notes
@@ -206,10 +206,14 @@ class RuleForm:
         return replace(self, pairs=left) if left else self
 
     def with_sources(self, sources: Mapping[str, Document]) -> Self:
-        """Return the form with new pairs for these *sources*, by key, as many as it has room for; a note counts the others."""
+        """Return the form with new pairs for these *sources*, by key, as many as it has room for; a note counts the others.
+
+        Pairs that were edited as JSON stay so where a source holds what no field shows: only JSON would give it back.
+        """
         kind = self.rule_type
         pairs = tuple(FormPair(key, kind, new_pair(kind, source)) for key, source in sources.items())
-        form = replace(self, pairs=pairs, as_json=False)
+        needs_json = self.as_json and any(other_names(kind, pair.base) for pair in pairs)
+        form = replace(self, pairs=pairs, as_json=needs_json)
         if not (left := len(pairs) - len(form.shown)):
             return form
         words = f"Left out: {left:,} of {plural(len(pairs), 'pair')}. The form has no room for more."

@@ -255,6 +255,23 @@ def test_pairs_that_the_other_type_has_no_room_for_are_left_out_and_named(count:
     assert (f"Left out: {left:,} of {count:,} pairs" in form.notes.get("", "")) == (left > 0)
 
 
+@pytest.mark.parametrize("rule_type", KNOWN_TYPES)
+def test_what_only_json_shows_of_a_source_survives_another_type(rule_type: str) -> None:
+    source = {"key": "Url", "operator": "Equals", "value": "https://a.example/", "filters": [{"pageDomains": ["b"]}]}
+    shown = replace(RuleForm.blank(type="Redirect" if rule_type != "Redirect" else "Cancel"), as_json=True).view()
+    values = filling.values(shown["blocks"], {})
+    values["p.n1.json"]["v1.form.p.n1.json"]["value"] = json.dumps(
+        {"source": source, "destination": "https://b.example/"}
+    )
+    values["type"]["v1.form.type"]["selected_option"] = {"value": rule_type}
+
+    redrawn = read_form(shown | {"state": {"values": values}}).view()
+
+    assert_taken(redrawn)
+    (pair,) = read_form(sent_back(redrawn)).draft().body()["pairs"]
+    assert pair["source"] == source
+
+
 @pytest.mark.parametrize("piece", ["ы", "日", "😀"])
 def test_a_thousand_pairs_are_read_and_drawn_in_one_go(piece: str) -> None:
     pair = {"source": {"key": "Url", "operator": "Equals", "value": piece * 1_000}, "destination": "https://a.example/"}
