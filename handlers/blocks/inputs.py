@@ -61,14 +61,15 @@ def text(
     numeric: bool = False,
     placeholder: str | None = None,
     hint: str | None = None,
+    most: int = MOST_TYPED,
 ) -> Block:
-    """A line, or several, of text, or a whole number. *value* must be short enough to be typed (MOST_TYPED).
+    """A line, or several, of text of *most* characters, or a whole number. *value* must be short enough to be typed.
 
     A *value* of several lines gets several: an input of one line would join them.
     """
     element: Block = {"type": "number_input", "action_id": action_id(block_id), "is_decimal_allowed": False}
     if not numeric:
-        about = {"multiline": multiline or len((value or "").splitlines()) > 1, "max_length": MOST_TYPED}
+        about = {"multiline": multiline or len((value or "").splitlines()) > 1, "max_length": most}
         element = {"type": "plain_text_input", "action_id": action_id(block_id), **about}
     if value:
         element["initial_value"] = value
@@ -119,10 +120,10 @@ def chosen_channel(view: Mapping[str, Any]) -> str:
 REASON: Final = "because"
 
 
-def reason(value: str, *, loops: bool = False) -> Block:
-    """An input for the reason, for the card and the audit. *loops*: the change may make a loop, so a reason is required."""
+def reason(value: str, *, loops: bool = False, most: int = MOST_TYPED) -> Block:
+    """Why, in *most* characters; on the card and in the audit. *loops*: what is asked for may loop, and then needs one."""
     hint = "Shown on the card and in the audit log." + " A loop needs one." * loops
-    return text(REASON, "Why", fit_to_input(value), optional=True, hint=hint)
+    return text(REASON, "Why", fit_to_input(value), optional=True, hint=hint, most=most)
 
 
 def option(value: str, words: str = "") -> Block:

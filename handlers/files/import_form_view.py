@@ -52,6 +52,9 @@ ASKED: Final[Mapping[Column, str]] = {
     Column.SEGMENTS: "Segments",
 }
 
+MAX_REASON: Final = 300
+"""Characters of a reason: the preview keeps it in its metadata, beside a pasted text."""
+
 E = TypeVar("E", bound=StrEnum)
 
 NEW: Final[Mapping[str, str]] = {OnNew.CREATE: "Create them", OnNew.SKIP: "Skip them"}
@@ -100,7 +103,7 @@ class Handed:
         values = inputs.values_of(view)
         typed = {
             "encoding": inputs.typed_value(values, ENCODING),
-            "reason": (inputs.typed_value(values, inputs.REASON) or "")[:300],
+            "reason": (inputs.typed_value(values, inputs.REASON) or "")[:MAX_REASON],
         }
         return cls(**{"channel": ""} | known | {name: text for name, text in typed.items() if text})
 
@@ -113,7 +116,7 @@ class Handed:
             name=inputs.file_name(values, "file") or "pasted text",
             file=inputs.file_id(values, "file") or "",
             packed=_pack(inputs.typed_value(values, "pasted") or ""),
-            reason=(inputs.typed_value(values, inputs.REASON) or "")[:300],
+            reason=(inputs.typed_value(values, inputs.REASON) or "")[:MAX_REASON],
             start=(inputs.typed_value(values, inputs.START) or "")[:MAX_START],
             mode=_read_choice(values, "mode", Mode.ADD),
         )
@@ -163,7 +166,7 @@ def _rules_intro(handed: Handed) -> tuple[str, list[Block]]:
         f"A JSON file from `{slash('rules export')}` or from the dashboard’s export, or a table (CSV) of redirects: "
         "_from_, _to_, and optionally _name_, _until_ and _group_. You see a preview before anything changes."
     )
-    return about, [inputs.reason(handed.reason, loops=True)]
+    return about, [inputs.reason(handed.reason, loops=True, most=MAX_REASON)]
 
 
 def _members_intro(handed: Handed) -> tuple[str, list[Block]]:
@@ -172,7 +175,7 @@ def _members_intro(handed: Handed) -> tuple[str, list[Block]]:
         "optional. An _action_ column overrides the choice below. You see a preview before anything changes."
     )
     modes = inputs.radios("mode", "What to do with these people?", MODES, Mode(handed.mode))
-    return about, [modes, inputs.reason(handed.reason)]
+    return about, [modes, inputs.reason(handed.reason, most=MAX_REASON)]
 
 
 RULE_FORMS: Final = ImportForms("Import rules", RULES_FILE, RULES, ["json", "csv", "tsv", "txt"], _rules_intro)
@@ -239,8 +242,11 @@ def choice_inputs(entries: Sequence[Entry], chosen: Choices, arrival: Mapping[st
     return [*asked, inputs.radios("arrival", "On or off?", arrival, chosen.arrival)] if asked else []
 
 
-def group_inputs(entries: Sequence[Entry], groups: Groups | None) -> list[Block]:
-    """A menu for each of the first groups of the file that aren't here; none where there is no group to choose."""
+def group_inputs(entries: Sequence[Entry], groups: Groups | None, chosen: Choices) -> list[Block]:
+    """A menu for each of the first groups of the file that aren't here; none where there is no group to choose.
+
+    *chosen*: what is chosen in it.
+    """
     lost = Counter(entry.ungrouped for entry in entries if isinstance(entry, New | Differs) and entry.ungrouped)
     names = {} if groups is None else dict([*groups.names.items()][: inputs.MOST_OPTIONS - 1])
     options = {NO_GROUP: "No group"} | {
@@ -248,7 +254,10 @@ def group_inputs(entries: Sequence[Entry], groups: Groups | None) -> list[Block]
     }
     return [
         inputs.menu(
-            f"{GROUP}.{key}", f"Group for {plural(count, 'rule')} of {messages.clip(key, 60)}", options, NO_GROUP
+            f"{GROUP}.{key}",
+            f"Group for {plural(count, 'rule')} of {messages.clip(key, 60)}",
+            options,
+            group if (group := chosen.groups.get(key)) in options else NO_GROUP,
         )
         for key, count in lost.most_common(MOST_GROUPS)
         if names and len(key) <= MAX_KEY

@@ -83,7 +83,7 @@ def rule_plan(
         asked=[
             *import_form_view.encoding_input(readings, encoding),
             *import_form_view.endless_input(end.flaw, choices),
-            *import_form_view.group_inputs(entries, groups),
+            *import_form_view.group_inputs(entries, groups, choices),
             *import_form_view.choice_inputs(entries, choices, ARRIVAL if table is None else TABLE_ARRIVAL),
         ],
         expiry=end.expiry,
@@ -137,7 +137,10 @@ async def _with_loops(
     return replace(
         plan,
         notes=[*preview_view.loops_note(possible, reason), *plan.notes],
-        asked=[*plan.asked, *([] if reason.strip() else [inputs.reason("", loops=True)])],
+        asked=[
+            *plan.asked,
+            *([] if reason.strip() else [inputs.reason("", loops=True, most=import_form_view.MAX_REASON)]),
+        ],
         loops=await _loops(plan, choices, live, groups, effort) if choices is not None else (),
     )
 

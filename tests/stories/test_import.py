@@ -263,6 +263,40 @@ async def test_the_group_of_a_rule_whose_own_one_is_not_here_is_asked_for(
     assert (made["one"], made["two"], made["three"]) == (group, "Group_sales", "")
 
 
+async def test_every_choice_is_still_chosen_where_the_data_changed_since_the_preview(
+    workspace: Sandbox, alice: Colleague
+) -> None:
+    live = dict(workspace.services.rules.get("Redirect_x1old") or {}) | {"description": "From the file"}
+    records = [rule("one", groupId="gone"), rule("two"), live]
+    await shown(alice, "/rules import", "File", "rules.json", json.dumps(records).encode())
+    assert alice.modal is not None
+    asked = {block["label"]["text"]: block["element"] for block in alice.modal["blocks"] if block["type"] == "input"}
+    last = {label: element["options"][-1]["text"]["text"] for label, element in asked.items()}
+    alice.fills(**last)
+    workspace.services.rules.put(rule("four", id="Redirect_meanw") | {"name": "two"})
+    await alice.submits()
+    await alice.sees_form("review it again")
+
+    alice.typed.clear()
+
+    assert {label: f"{label}: <{text}>" in alice.form for label, text in last.items()} == dict.fromkeys(last, True)
+
+
+async def test_a_reason_of_an_import_is_not_cut(workspace: Sandbox, alice: Colleague) -> None:
+    await alice.opens("/rules import")
+    assert alice.modal is not None
+    (why,) = (block["element"] for block in alice.modal["blocks"] if block.get("block_id") == "because")
+    reason = "x" * int(why["max_length"])
+    alice.attaches("File", **{"rules.json": json.dumps([rule("one")]).encode()})
+    alice.fills(Why=reason)
+    await alice.submits()
+    await alice.sees_view(RULES)
+    await alice.submits()
+
+    card = await alice.sees_set(applied=1)
+    assert (await alice.change_of(card)).request.reason == reason
+
+
 async def test_results_that_slack_refuses_come_once_it_takes_files_again(
     workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
