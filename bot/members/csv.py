@@ -12,7 +12,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Final
 
-from bot.members.csv_columns import Column, Columns, Layout, claims_of, is_email, is_heading, lay_out, normalize_heading
+from bot.members.csv_columns import (
+    Column,
+    Columns,
+    Layout,
+    claims_of,
+    is_email,
+    is_heading,
+    join_names,
+    lay_out,
+    normalize_heading,
+)
 from bot.members.model import Member
 from bot.text.encoding import BadFile, EmptyFile, FileKind, WrongKind, escape_formula, file_text, unescape_formula
 from bot.text.tables import (
@@ -236,7 +246,7 @@ def export_lines(members: Sequence[Member], site: str) -> Iterator[bytes]:
     dated = any(_member_since(member) for member in members)
     yield BOM + _line(["name", "email", "segments", "site", *(["created"] if dated else [])]).encode()
     for member in members:
-        cells = [member.name or "", member.email, ",".join(member.segments), site]
+        cells = [member.name or "", member.email, join_names(member.segments), site]
         yield _line([*cells, *([_member_since(member)] if dated else [])]).encode("utf-8", "surrogatepass")
 
 

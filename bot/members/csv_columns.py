@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -87,6 +87,8 @@ def column_of(heading: str) -> Column | None:
 
 
 PART: Final = re.compile(r'"[^"]*"|[^,;|\n"]+')
+QUOTED: Final = re.compile(r"[,;|]|^[-–—]$")
+"""In a cell of several names, what would be read as two, or as none."""
 MAX_EMAIL_CELL: Final = 400
 """Characters of a cell that is searched for an email, with or without a name."""
 NAME: Final = re.compile(r"[^\W\d_][^\d_@/:;|<>{}=]{0,59}")
@@ -231,6 +233,11 @@ def is_email(cell: str) -> bool:
 def split_names(cell: str) -> list[str]:
     """Split a cell of several names, each of which may be quoted: ``"vip","gold, old"``."""
     return [part for found in PART.findall(cell) if (part := found.strip().strip('"').strip())]
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Return the cell that `split_names` splits into *names*, where none of them has a quote."""
+    return ",".join(f'"{name}"' if QUOTED.search(name) and '"' not in name else name for name in names)
 
 
 def _count_emails(cells: Sequence[str]) -> int:

@@ -11,7 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.members.csv import export_lines
+from bot.members.csv import export_lines, read_member_file
+from bot.members.csv_columns import Mode, join_names
+from bot.members.import_entries import NothingToDo
+from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.server.audit_export import _cell as audit_cell
 from bot.text.encoding import escape_formula, is_formula, unescape_formula
@@ -75,8 +78,25 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.text("'=+-@＝ \t\
 def test_any_text_comes_back_whole(name: str, segment: str) -> None:
     (row,) = rows(export_lines([member(name=name, allowedSegments=[segment])], "blog"))
 
-    assert (unescape_formula(row["name"]), unescape_formula(row["segments"])) == (name, segment)
+    assert (unescape_formula(row["name"]), unescape_formula(row["segments"])) == (name, join_names([segment]))
     assert not is_formula(row["name"])
+
+
+SEGMENT = st.text("ab,;|-=' ", min_size=1, max_size=6).map(str.strip).filter(bool)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.lists(SEGMENT, min_size=1, max_size=4, unique_by=str.casefold), min_size=1, max_size=4))
+def test_an_import_of_an_export_finds_nothing_to_do(segments: list[list[str]]) -> None:
+    members = [
+        member(email=f"person{number}@example.com", name="A B", allowedSegments=each)
+        for number, each in enumerate(segments)
+    ]
+    file = read_member_file(b"".join(export_lines(members, "blog")))
+
+    plan = plan_members(file, Mode.SET, members, ())
+
+    assert [type(entry) for entry in plan.entries] == [NothingToDo] * len(members)
 
 
 @pytest.mark.parametrize(
