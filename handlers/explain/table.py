@@ -7,25 +7,25 @@ from dataclasses import replace
 from typing import Final
 
 from bot.changes.freezing import Frozen
-from bot.changes.refusals import Unrecorded
+from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast, TooManyRequests, Unrecorded
 from bot.clients.errors import ClientError
 from bot.gatehouse import UnknownSite
 from bot.policy.access import NobodyCanApprove
 from bot.policy.inquiry import DirectoryUnavailable, EmailUnknown, NotAllowed
-from bot.policy.limits import TooFast
+from bot.policy.limits import StillRunning, TooFast
 from bot.policy.model import Irreconcilable
 from bot.rules.model import Groups, Rule
 from bot.rules.url import NotAUrl
-from bot.store.db import CommitUnknown, StoreError
+from bot.store.db import CommitUnknown, StoreError, TargetBusy
 from bot.store.tables import OtherRelease
 from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
-from handlers.blocks import menus, messages, modals
+from handlers.blocks import inputs, menus, messages, modals
 from handlers.blocks.buttons import command_text, run_button
 from handlers.blocks.messages import Block, Message, code, esc, plural, quote
 from handlers.blocks.modals import View
-from handlers.errors import GivenUp, Refusal, Table, Words
+from handlers.errors import GivenUp, Refusal, Table, TimeIsFar, TimeIsSkipped, Words
 from handlers.explain.outcomes import OUTCOME_WORDS
 from handlers.explain.why_not import WHY_NOT
 from handlers.files.reasons import file_words
@@ -244,16 +244,19 @@ def outcome_of(error: Exception) -> str:
     return "trouble" if isinstance(error, TROUBLE) else "refused"
 
 
-PASSING: Final = (*TROUBLE, TooFast, Frozen)
+PASSING: Final = (*TROUBLE, TooFast, StillRunning, Frozen, TargetBusy, TooManyRequests)
 """Errors of a form's checks that the same form, sent again later, may not meet."""
+OF_TIMES: Final = (StartIsPast, EndIsPast, EndsBeforeStart, TimeIsFar, TimeIsSkipped)
+"""Errors that somebody corrects in the form, where it has an input for times."""
 
 
 def unsaved_form(error: Exception, view: View, *, caller: Caller) -> View | None:
-    """The form that was sent as *view*, kept because *error* may pass.
+    """The form that was sent as *view*, kept because *error* may pass, or be corrected in it.
 
     None where it would only be refused again, or would make two of what may have been done.
     """
-    if not isinstance(error, PASSING) or isinstance(error, CommitUnknown):
+    is_corrected = isinstance(error, OF_TIMES) and inputs.START in inputs.values_of(view)
+    if not (isinstance(error, PASSING) or is_corrected) or isinstance(error, CommitUnknown):
         return None
     return modals.kept_form(view, _words_text(words_for(error), "Nothing was changed."), caller.request[:8])
 

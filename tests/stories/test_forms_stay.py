@@ -139,3 +139,23 @@ async def test_a_form_survives_a_database_that_takes_nothing_in(workspace: Sandb
     alice.typed.clear()
     await alice.submits()
     await alice.sees_change(of="Spring")
+
+
+@PATIENT
+async def test_an_edit_that_another_change_is_in_the_way_of_can_be_sent_again(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    await alice.opens(f"/rules edit {OLD}")
+    alice.fills(Name="Spring", Why="The summer is over")
+    stage = workspace.services.rules.stage
+    stage.faults = service = Held(only_writes=True)
+    await cara.types(f"/rules off {OLD}")
+    await service.asked.wait()
+
+    assert await alice.submits() == {}
+
+    assert "still open" in alice.form
+    assert KEPT in alice.form
+    assert "Spring" in alice.form
+    service.free.set()
+    await cara.sees_change(of=OLD)

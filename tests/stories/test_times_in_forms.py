@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague
 from tests.harness.truth import all_changes
@@ -34,3 +35,27 @@ async def test_a_time_that_can_not_be_read_is_refused_at_its_input(
     assert (await alice.submits()).keys() == asked
 
     assert await all_changes(workspace.bot.gatehouse.store) == []
+
+
+@pytest.mark.parametrize("text", FORMS)
+@pytest.mark.parametrize("start", ["2020-01-01 9:00", "2099-01-01 9:00"])
+async def test_a_time_that_can_not_be_used_costs_nothing_else_that_was_typed(
+    workspace: Sandbox, alice: Colleague, text: str, start: str
+) -> None:
+    view = await alice.opens(text)
+    if "[More options]" in alice.form:
+        await alice.clicks(view, "More options", opens="Start")
+    alice.fills(Name="Another name", Start=start, Why="The summer is over")
+
+    await alice.submits()
+    if "Not saved yet" in alice.form:  # a copy looks like the rule that it was copied from
+        await alice.submits()
+
+    await alice.sees_form("What you typed is kept")
+    assert "Nothing was changed" in alice.form
+    assert await all_changes(workspace.bot.gatehouse.store) == []
+    alice.typed.clear()
+    alice.fills(Start="in 2h")
+    assert await alice.submits() == {}
+    card = await alice.sees_change(of="Another name", state=State.PLANNED)
+    assert (await alice.change_of(card)).request.reason == "The summer is over"
