@@ -186,6 +186,9 @@ def choices(
     return _input(block_id, label, element, optional=True, hint=hint)
 
 
+FILE: Final = "file"
+
+
 def file(block_id: str, label: str, types: Sequence[str], *, optional: bool = False, hint: str | None = None) -> Block:
     """An input for one file whose name ends in one of *types* (without the dot). What comes has to be checked all the
     same: Slack looks at nothing but the name.

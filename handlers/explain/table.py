@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -38,7 +38,7 @@ from handlers.rules.commands import RulesList, RulesShow
 from handlers.rules.pairs_view import status_name, type_name
 from handlers.rules.rule_refs import NotOne
 from handlers.slack.client import SlackRefused, SlackUnreachable
-from handlers.slack.files import FileGone, FileUnreadable
+from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable
 from handlers.slack.reply import Caller
 
 
@@ -246,8 +246,11 @@ def outcome_of(error: Exception) -> str:
 
 PASSING: Final = (*TROUBLE, TooFast, StillRunning, Frozen, TargetBusy, TooManyRequests)
 """Errors of a form's checks that the same form, sent again later, may not meet."""
-OF_TIMES: Final = (StartIsPast, EndIsPast, EndsBeforeStart, TimeIsFar, TimeIsSkipped)
-"""Errors that somebody corrects in the form, where it has an input for times."""
+CORRECTED_AT: Final[Mapping[type[Exception], str]] = {
+    **dict.fromkeys((StartIsPast, EndIsPast, EndsBeforeStart, TimeIsFar, TimeIsSkipped), inputs.START),
+    **dict.fromkeys((FileGone, FileTooLarge), inputs.FILE),
+}
+"""Errors that somebody corrects in a form that has such an input, by its block id."""
 
 
 def unsaved_form(error: Exception, view: View, *, caller: Caller) -> View | None:
@@ -255,7 +258,7 @@ def unsaved_form(error: Exception, view: View, *, caller: Caller) -> View | None
 
     None where it would only be refused again, or would make two of what may have been done.
     """
-    is_corrected = isinstance(error, OF_TIMES) and inputs.START in inputs.values_of(view)
+    is_corrected = CORRECTED_AT.get(type(error)) in inputs.values_of(view)
     if not (isinstance(error, PASSING) or is_corrected) or isinstance(error, CommitUnknown):
         return None
     return modals.kept_form(view, _words_text(words_for(error), "Nothing was changed."), caller.request[:8])

@@ -113,8 +113,8 @@ class Handed:
         values = inputs.values_of(view)
         return replace(
             cls.of(view),
-            name=inputs.file_name(values, "file") or "pasted text",
-            file=inputs.file_id(values, "file") or "",
+            name=inputs.file_name(values, inputs.FILE) or "pasted text",
+            file=inputs.file_id(values, inputs.FILE) or "",
             packed=_pack(inputs.typed_value(values, "pasted") or ""),
             reason=(inputs.typed_value(values, inputs.REASON) or "")[:MAX_REASON],
             start=(inputs.typed_value(values, inputs.START) or "")[:MAX_START],
@@ -141,7 +141,7 @@ MAX_PACKED: Final = 2_000
 def handed_errors(handed: Handed) -> dict[str, str]:
     """The errors found before anything is read, to show under the inputs."""
     if not handed.file and not handed.packed:
-        return {"file": "Choose a file, or paste its text below."}
+        return {inputs.FILE: "Choose a file, or paste its text below."}
     if handed.file and handed.packed:
         return {"pasted": "Use the file or the pasted text, not both."}
     if len(handed.packed) > MAX_PACKED:
@@ -190,7 +190,7 @@ def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
     blocks = [
         *refused,
         section(about),
-        inputs.file("file", "File", forms.types, optional=True),
+        inputs.file(inputs.FILE, "File", forms.types, optional=True),
         inputs.text("pasted", "Or paste its text", pasted, optional=True, multiline=True),
         *asked,
         inputs.start(handed.start),

@@ -123,6 +123,26 @@ async def test_a_file_has_to_be_chosen_again(workspace: Sandbox, bob: Colleague)
 
 
 @PATIENT
+async def test_a_file_that_is_gone_costs_nothing_else_that_was_typed(workspace: Sandbox, bob: Colleague) -> None:
+    await bob.opens("/members import")
+    bob.fills(Why="From the spreadsheet")
+    bob.attaches("File", **{"members.csv": b"email,name\nnew@example.com,New One\n"})
+    for file in workspace.slack.state.files.all.values():
+        file.is_deleted = True
+
+    assert await bob.submits() == {}
+
+    assert "Choose the file again" in bob.form
+    bob.typed.clear()
+    bob.attaches("File", **{"members.csv": b"email,name\nnew@example.com,New One\n"})
+    assert await bob.submits() == {}
+    await bob.sees_form("1 to add")
+    await bob.submits()
+    card = await bob.sees_set(applied=1)
+    assert "From the spreadsheet" in bob.slack_text(card)
+
+
+@PATIENT
 async def test_a_form_survives_a_database_that_takes_nothing_in(workspace: Sandbox, alice: Colleague) -> None:
     await alice.opens(f"/rules edit {OLD}")
     alice.fills(Name="Spring")
