@@ -121,7 +121,10 @@ REASON: Final = "because"
 
 
 def reason(value: str, *, loops: bool = False, most: int = MOST_TYPED) -> Block:
-    """Why, in *most* characters; on the card and in the audit. *loops*: what is asked for may loop, and then needs one."""
+    """Return an input for the reason, of at most *most* characters, for the card and the audit.
+
+    *loops*: the change may make a loop, so a reason is required.
+    """
     hint = "Shown on the card and in the audit log." + " A loop needs one." * loops
     return text(REASON, "Why", fit_to_input(value), optional=True, hint=hint, most=most)
 
