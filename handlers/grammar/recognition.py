@@ -17,7 +17,7 @@ from handlers.grammar.recognised import MAX_NAME_WORDS, Recognised, Sort, Token
 from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at
 from handlers.grammar.tokens import WEB, Word, split, strip_email, urls_typed
 from handlers.grammar.verbs import take_verb, without_request
-from handlers.grammar.vocabulary import AFTER_ALL, ARROWS, FILLERS, HAVING, LACKING, NAMED, bare
+from handlers.grammar.vocabulary import AFTER_ALL, ARROWS, CAUTIOUS, FILLERS, HAVING, LACKING, NAMED, bare
 
 MAX_WORDS: Final = 60
 """Nothing in a longer text is looked up, since names are searched for at each of its words."""
@@ -68,7 +68,8 @@ def recognise(root: str, words: Sequence[Word], known: Known, names: Mapping[str
     left = take_asides(found, clauses, left)
     found.tokens = [*_tokens(clauses, left, sorts)]
     plain = [each for word in left for each in (bare(word.text), *(["and"] if word.text.endswith(",") else []))]
-    plain = ["and" if word in AND else word for word in plain if word in AND or SAYS_SOMETHING.fullmatch(word)]
+    says = AND | CAUTIOUS
+    plain = ["and" if word in AND else word for word in plain if word in says or SAYS_SOMETHING.fullmatch(word)]
     found.words = take_verb(found, _take_segments(found, without_request(plain)))
     _take_site(found)
     return found

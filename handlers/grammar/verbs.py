@@ -30,8 +30,13 @@ from handlers.grammar.vocabulary import (
 )
 
 SWITCHED: Final = frozenset({"switched", "turned"})
-"""Participles before “on” or “off”, to which they add nothing."""
+"""Participles before “on” or “off”, to which they add nothing in a question or a wish; else they report what is done."""
+WISHES: Final = frozenset({"want", "need", "needs", "should", "must", "have", "get", "like", "please", "pls"})
+IS: Final = frozenset({"is", "are", "was", "were", "ist", "sind", "war"})
+ENDINGS: Final = ("d", "ed", "s", "es", "ing")
+"""Endings that make a verb a report of what is done, or by whom, and no request."""
 SHORTEST_TYPO: Final = 4
+DELIBERATIONS: Final = tuple(f"{verb} {who} " for verb in ("should", "must", "shall", "may") for who in ("i", "we"))
 LIKE_A_VERB: Final = 81
 """Similarity in per cent from which on a word counts as a verb with a typo."""
 
@@ -47,7 +52,11 @@ def take_verb(found: Recognised, words: Sequence[str]) -> list[str]:
     """Note in *found* what *words* ask for, and return the others."""
     found.turned = _find_turning(words, found.known.sites)
     first = next((word for word in words if word not in GREETINGS), "")
-    found.question = first if first in QUESTIONS else "why" if not COMPLAINTS.isdisjoint(words) else ""
+    asks = first in QUESTIONS or " ".join(words).startswith(DELIBERATIONS)
+    found.question = first if asks else "why" if not COMPLAINTS.isdisjoint(words) else ""
+    if not found.question and WISHES.isdisjoint(words):
+        found.turned += [f"{word} {after}" for word, after in pairwise(words) if word in SWITCHED and after in ENDS]
+    found.turned += [">"] if found.text.startswith(">") else []  # somebody else's words
     idle = CAUTIOUS | (PAST if found.question else frozenset())
     left = [
         word
@@ -93,7 +102,9 @@ def _verb_at(found: Recognised, words: list[str], at: int, start: int) -> tuple[
     if word not in ACTS or (found.act and ACTS[word] not in {found.act, "make", "set"}):
         return None
     begins = at <= start and word not in FILLERS
-    ends = word in ENDS and not after and not found.question
+    # “Old shop is off” and “Old shop off?” tell and ask, and want nothing.
+    is_told = IS.intersection(before[-1:]) or found.text.endswith("?")
+    ends = word in ENDS and not after and not found.question and not is_told
     return (found.act or ACTS[word], word, [*before, *after]) if begins or ends or word not in OFTEN_NOUNS else None
 
 
@@ -105,4 +116,6 @@ def _verb_with_a_typo(found: Recognised, words: Sequence[str], at: int) -> str |
     if found.find_mentioned(found.known.rules, text) or found.find_mentioned(found.known.members, text):
         return None
     near = process.extractOne(words[at], ACTS.keys(), scorer=fuzz.ratio, score_cutoff=LIKE_A_VERB)
-    return near[0] if near else None
+    if near is None or words[at][0] != near[0][0] or not words[at].isalpha():
+        return None  # “unsuspend” is no “suspend”, and “~delete~” is struck out
+    return None if words[at] in {f"{near[0]}{ending}" for ending in ENDINGS} else near[0]

@@ -82,7 +82,7 @@ CAUTIOUS: Final = word_set(
     "nicht kein keine keinen außer ausgenommen nur aber wenn falls sino si excepto salvo menos solo sólo "
     "not don't dont never no cannot "
     "isn't without except unless only but if unblock undelete instead shouldn't mustn't "
-    "excluding excluded exempt exempted unaffected untouched "
+    "excluding excluded exempt exempted unaffected untouched ❌ 🚫 ⛔ 👎 "
 )
 """Words that may reverse a sentence: what it names is shown, and no change is offered."""
 LACKING: Final = word_set(
@@ -212,7 +212,7 @@ TOPICS: Final = map_words(
 BECAUSE: Final = frozenset({"weil", "wegen", "porque", "because", "cause", "cuz", "bc", "coz", "since"})
 ARROWS: Final = frozenset({"->", "-->", "=>", "→", ">"})
 GREETINGS: Final = word_set("hey hi hello please gatehouse @gatehouse so ok and")
-CAN: Final = word_set("can could would will may shall puede puedes podrías kannst können könnt")
+CAN: Final = word_set("can could would will puede puedes podrías kannst können könnt")
 WHO_CAN: Final = word_set("you u we somebody someone anybody anyone du ihr sie")
 CONTRACTED: Final[Mapping[str, str]] = {
     word.replace("'", ""): word
@@ -227,7 +227,7 @@ AFTER_ALL: Final = ".,;:!?…"
 
 def bare(text: str) -> str:
     """Return a word as these tables have it: in lower case, without punctuation around it and without a possessive ’s."""
-    word = text.strip(AFTER_ALL).casefold()
+    word = text.strip(f"{AFTER_ALL}\ufe0f").casefold()  # the sign that shows a character as an emoji
     word = CONTRACTED.get(word, word)
     # “who's” and “that's” are words of their own, not possessives.
     return word if word in QUESTIONS or word in FILLERS else word.removesuffix("'s")

@@ -32,6 +32,7 @@ from handlers.grammar.parser import parse, parse_mention
 from handlers.grammar.readings import read, runs_at_once
 from handlers.grammar.recognition import MAX_WORDS
 from handlers.grammar.time_fields import Expiry, expiry_in
+from handlers.grammar.vocabulary import ACTS, CHANGING
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
@@ -410,6 +411,43 @@ def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: s
     how, commands = outcome
     assert list(readings) == commands
     assert bool(runs_at_once(readings)) == (how in {"runs", "shows"})
+
+
+REPORTS: Final = [
+    "i deleted Old shop",
+    "turned off Old shop",
+    "you switched off Old shop",
+    "Old shop turned off",
+    "Old shop is off",
+    "Old shop ist aus",
+    "Old shop off?",
+    "should I turn off Old shop",
+    "shall we delete Old shop?",
+    "> turn off Old shop",
+    "~delete~ Old shop",
+    "🚫 delete Old shop",
+    "❌ delete Old shop",
+    "⛔\ufe0f delete Old shop",
+    "vip granted to anna",
+    f"we redirected {SHOP}/a to {SHOP}/b",
+    f"moved {ANNA} to a@new.example",
+    "renamed Old shop to New shop",
+]
+"""What people tell, ask each other, quote, or strike out: none of it is a request."""
+
+
+@pytest.mark.parametrize("said", REPORTS)
+def test_what_is_told_or_quoted_is_no_request(said: str) -> None:
+    assert not [each for each in read("", said, KNOWN).commands if each.writes]
+
+
+@pytest.mark.parametrize("verb", sorted(verb for verb in CHANGING if len(verb) > 3))
+def test_what_was_done_and_the_opposite_of_a_verb_are_no_request(verb: str) -> None:
+    opposite = set() if verb.startswith("u") else {f"un{verb}"}
+    forms = {verb + ending for ending in ("d", "ed", "s", "es", "ing")} | opposite
+    for form in sorted(forms - ACTS.keys()):
+        for named in ("Old shop", f"{ANNA} vip", f"{SHOP}/a"):
+            assert not [each for each in read("", f"{form} {named}", KNOWN).commands if each.writes], form
 
 
 @pytest.mark.parametrize("typed", [typed for typed, (how, _) in ALL_GUESSES if how == "offers"])
