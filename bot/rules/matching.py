@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from bot.rules.actions import Hits, effect
@@ -157,7 +157,7 @@ def judge(
     may_hold = may_hold or (lambda _: every)
     hits, undecidable = _try_pairs(rule, may_hold(url), url)
     if not hits:
-        return undecidable
+        return undecidable and replace(undecidable, off=_why_off(rule, url, groups))
     first = hits[0]
     pairs = [each.pair for each in hits]
     untried = (
@@ -176,7 +176,7 @@ def judge(
     try:
         return effect(acts, hits, url, may_hold)
     except CannotTell as error:
-        return Undecidable(rule, first.number, error.why)
+        return Undecidable(rule, first.number, error.why, acts.off)
 
 
 def _try_pairs(rule: Rule, pairs: Iterable[tuple[int, Pair]], url: Url) -> tuple[Hits, Undecidable | None]:

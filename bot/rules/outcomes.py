@@ -188,11 +188,12 @@ class NearMiss:
 
 @dataclass(frozen=True, slots=True)
 class Undecidable:
-    """A rule that Gatehouse can't judge; *why* is the reason."""
+    """A rule that Gatehouse can't judge; *why* is the reason. *off*: why it is not active; empty where it is."""
 
     rule: Rule
     pair: int
     why: UndecidableReason
+    off: tuple[Off, ...] = ()
 
 
 Verdict = Match | NearMiss | Undecidable

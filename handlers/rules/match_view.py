@@ -106,6 +106,7 @@ def condition_text(matches: Iterable[Match]) -> str:
         found += [f"in {match.only} only"] if match.only else []
         found += ["if its filters match"] if any(note.kind is NoteKind.FILTERS for note in match.notes) else []
         found += ["if its group is on"] if any(note.kind is NoteKind.GROUP for note in match.notes) else []
+        found += [f"if pair {note.pair} doesn’t match" for note in match.notes if note.kind is NoteKind.UNTRIED_PAIR]
     return f", {' and '.join(dict.fromkeys(found))}" if found else ""
 
 

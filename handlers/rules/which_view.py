@@ -9,10 +9,12 @@ from typing import Final
 
 from bot.changes.forecast import Forecast
 from bot.clients.lists import Gap
+from bot.rules.lint.redirects import LEADING
 from bot.rules.lint.route import Route, decider, rank, results
 from bot.rules.matching import spared_text
 from bot.rules.model import Rule
-from bot.rules.outcomes import Explained, Match, NearMiss
+from bot.rules.outcomes import Explained, Match, NearMiss, Undecidable
+from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.url import Url
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button, share_button
@@ -61,7 +63,7 @@ def answer(
         ]
     blocks += _other_change_blocks(route, culprits)
     element = messages.context if culprits or route.first.changing else messages.section
-    blocks += [element(text) for text in messages.pack_lines(_no_effect_lines(route.first, asleep, back_on), 1_500)]
+    blocks += [element(text) for text in messages.pack_lines(_no_effect_lines(route, asleep, back_on), 1_500)]
     small = list(_small_print(route, command, gap, assumed=assumed))
     blocks += [messages.context("\n".join(small))] if small else []
     urls = [
@@ -110,24 +112,27 @@ def forecast_blocks(moment: datetime, then: Forecast) -> list[Block]:
 def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
     """Return the final outcome for the URL, in one bold line."""
     asked, last = url_code(route.first.url.full, 200), route.last
-    if route.is_endless:
-        return f":repeat: *{asked} never arrives: still redirecting after {len(route.steps) - 1} redirects*"
+    found, condition = decider(last), match_view.condition_text(route.deciding)
     if route.is_loop:
-        return f":repeat: *{asked} never arrives: it loops*"
-    found = decider(last)
-    condition = match_view.condition_text(route.deciding)
+        so_far = f"still redirecting after {len(route.steps) - 1} redirects" if route.is_endless else "it loops"
+        return f":repeat: *{asked} never arrives: {so_far}{condition}*"
     if found is not None and found.blocks:
         after = f" after {plural(len(route.steps) - 1, 'redirect')}" if len(route.steps) > 1 else ""
         return f":no_entry: *{asked} is blocked{after}*{condition}"
     ends = results(last)
     if len(ends) > 1:
-        return f":twisted_rightwards_arrows: *{asked} redirects to one of {len(ends)} URLs*"
+        never_surely = all(match_view.condition_text([match]) for match in last.changing if match.result is not None)
+        may = "may redirect" if never_surely else "redirects"
+        return f":twisted_rightwards_arrows: *{asked} {may} to one of {len(ends)} URLs*"
     if ends:
         return f":arrow_right_hook: *{asked} becomes {url_code(ends[0], 300)}*{condition}"
     if len(route.steps) > 1:
         return f":arrow_right_hook: *{asked} redirects to {url_code(last.url.full, 300)}*{condition}"
     if gap:
         return f":warning: *Can’t tell: none of the {gap.read:,} rules that could be read redirects or blocks {asked}*"
+    unclear: list[Match | Undecidable] = [*last.undecidable, *last.active]
+    if any(map(_may_lead_elsewhere, unclear)):
+        return f":warning: *Can’t tell: none of the rules that could be judged redirects or blocks {asked}*"
     if last.changing:
         if len(last.changing) == 1:
             changes, condition = "1 rule changes", match_view.condition_text(last.changing)
@@ -140,7 +145,9 @@ def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
 def _unchanged_line(route: Route, asked: str, back_on: datetime | None) -> str:
     """Return that no rule changes the URL; first, which one would."""
     if (asleep := off_decider(route)) is None:
-        return f":white_circle: *No rule changes {asked}*{_why_unchanged(route.last)}"
+        is_sure = all(one.off for one in route.last.undecidable)
+        head = f"No rule changes {asked}" if is_sure else f"{asked} isn’t redirected or blocked"
+        return f":white_circle: *{head}*{_why_unchanged(route.last)}"
     would = "blocked" if asleep.blocks else "redirected"
     why = (
         f"is off{_until_text(back_on)}"
@@ -148,6 +155,13 @@ def _unchanged_line(route: Route, asked: str, back_on: datetime | None) -> str:
         else f"has no effect: {esc(off_words(asleep.off), 200)}"
     )
     return f":white_circle: *{asked} isn’t {would}: {quote(asleep.rule.title, 120)} {why}*"
+
+
+def _may_lead_elsewhere(found: Match | Undecidable) -> bool:
+    """Whether *found* may redirect or block, for all that is known: it can't be judged, or is of a type that isn't known."""
+    rule_type = found.rule.rule_type
+    may = rule_type in LEADING or rule_type == "Cancel" if isinstance(found, Undecidable) else False
+    return not found.off and (may or rule_type not in KNOWN_TYPES)
 
 
 def _until_text(back_on: datetime | None) -> str:
@@ -192,7 +206,7 @@ def _deciding_matches(route: Route) -> list[Match]:
 def off_decider(route: Route) -> Match | None:
     """Return the match that would decide if its rule were not off; None where others change the URL, or some rule may."""
     step = route.last
-    if len(route.steps) > 1 or step.changing or step.undecidable or spared_text(step.url):
+    if len(route.steps) > 1 or step.changing or any(not one.off for one in step.undecidable) or spared_text(step.url):
         return None
     would = (match for match in step.acting if match.off and match.decides)
     return min(would, key=rank, default=None)
@@ -224,11 +238,12 @@ def _other_change_blocks(route: Route, culprits: Sequence[Match]) -> list[Block]
     return blocks
 
 
-def _no_effect_lines(step: Explained, but: Match | None, back_on: datetime | None) -> Iterator[str]:
-    """Yield the rules that do nothing to the URL, by the reason; all *but* the one that is told on its own.
+def _no_effect_lines(route: Route, but: Match | None, back_on: datetime | None) -> Iterator[str]:
+    """The rules that do nothing to the URL, by the reason; all *but* the one that is told on its own.
 
-    *back_on*: as in `answer`.
+    Those that can't be judged are of the whole way. *back_on*: as in `answer`.
     """
+    step = route.first
     idle = [match for match in step.active if match.idle]
     off = [match for match in step.acting if match.off and match is not but]
     near = sorted((miss for miss in step.near if miss.rule.active or not step.changing), key=_is_off)
@@ -247,10 +262,14 @@ def _no_effect_lines(step: Explained, but: Match | None, back_on: datetime | Non
             "Would match, but off" if but is None else "Also off",
             [(match.rule, why) for match, why in zip(off, reasons, strict=True)],
         )
-    if step.undecidable:
-        yield _rules_with_reasons(
-            "Can’t tell", [(one.rule, esc(undecidable_words(one.why), 200)) for one in step.undecidable]
-        )
+    if unjudged := {one.rule.id: one for each in reversed(route.steps) for one in each.undecidable}:
+        told = sorted(unjudged.values(), key=lambda one: bool(one.off))
+        yield _rules_with_reasons("Can’t tell", [(one.rule, _undecidable_text(one)) for one in told])
+
+
+def _undecidable_text(one: Undecidable) -> str:
+    off = f"; {off_words(one.off)}" if one.off else ""
+    return esc(f"{undecidable_words(one.why)}{off}", 200)
 
 
 def _is_off(miss: NearMiss) -> bool:

@@ -146,6 +146,72 @@ No rule changes https://shop.example.com/about
 Assumed https://.
 [Share in channel]  [List rules]\
 """,
+            "a rule that can’t be judged": """\
+Can’t tell: none of the rules that could be judged redirects or blocks https://shop.example.com/about
+(warning) Can’t tell: none of the rules that could be judged redirects or blocks `https://shop.example.com/about`
+Can’t tell: “Odd expression” (its expression uses lookarounds or backreferences)
+[Share in channel]  [List rules]\
+""",
+            "a rule that can’t be judged, and is off": """\
+No rule changes https://shop.example.com/about
+(white_circle) No rule changes `https://shop.example.com/about`
+Can’t tell: “Odd expression” (its expression uses lookarounds or backreferences; it is off)
+[Share in channel]  [List rules]\
+""",
+            "a rule that can’t be judged, and neither redirects nor blocks": """\
+https://shop.example.com/about isn’t redirected or blocked
+(white_circle) `https://shop.example.com/about` isn’t redirected or blocked
+Can’t tell: “Odd header” (its expression uses lookarounds or backreferences)
+[Share in channel]  [List rules]\
+""",
+            "a rule of a type that isn’t known": """\
+Can’t tell: none of the rules that could be judged redirects or blocks https://shop.example.com/t
+(warning) Can’t tell: none of the rules that could be judged redirects or blocks `https://shop.example.com/t`
+Of a later release   `{"beam": [1]}`  [Show]
+[Share in channel]\
+""",
+            "a redirect whose first pair can’t be judged": """\
+https://shop.example.com/old redirects to https://shop.example.com/new, if pair 1 doesn’t match
+(arrow_right_hook) `https://shop.example.com/old` redirects to `https://shop.example.com/new`, if pair 1 doesn’t match
+Odd first pair (pair 2)   → `https://shop.example.com/new`
+Can’t tell whether pair 1 matches: its expression uses lookarounds or backreferences
+[Show]  [Switch off…]
+Can’t tell: “Odd first pair” (its expression uses lookarounds or backreferences)
+[Share in channel]\
+""",
+            "a loop with filters": """\
+https://shop.example.com/old never arrives: it loops, if its filters match
+(repeat) `https://shop.example.com/old` never arrives: it loops, if its filters match
+`https://shop.example.com/old` → `https://shop.example.com/new` → `https://shop.example.com/old`
+Blog readers to new shop   → `https://shop.example.com/new`
+Only for page domain `blog.example.com`, method `GET`
+[Show]  [Switch off…]
+Back to the old shop   → `https://shop.example.com/old`
+[Show]  [Switch off…]
+[Share in channel]\
+""",
+            "a redirect with filters beside one without": """\
+https://shop.example.com/old redirects to https://shop.example.com/new
+(arrow_right_hook) `https://shop.example.com/old` redirects to `https://shop.example.com/new`
+Old shop to new shop   → `https://shop.example.com/new`
+[Show]  [Switch off…]
+Blog readers to new shop   → `https://shop.example.com/new`
+Only for page domain `blog.example.com`, method `GET`  [Show]
+2 rules redirect or block this URL, and their order is not guaranteed.
+[Share in channel]\
+""",
+            "two redirects with filters": """\
+https://shop.example.com/old may redirect to one of 2 URLs
+(twisted_rightwards_arrows) `https://shop.example.com/old` may redirect to one of 2 URLs
+Blog readers to new shop   → `https://shop.example.com/new`
+Only for page domain `blog.example.com`, method `GET`
+[Show]  [Switch off…]
+Blog readers to the sale   → `https://shop.example.com/sale`
+Only for page domain `blog.example.com`, method `GET`
+[Show]  [Switch off…]
+2 rules redirect or block this URL, and their order is not guaranteed.
+[Share in channel]\
+""",
             "not all rules could be read": """\
 Can’t tell: none of the 40 rules that could be read redirects or blocks https://shop.example.com/about
 (warning) Can’t tell: none of the 40 rules that could be read redirects or blocks `https://shop.example.com/about`

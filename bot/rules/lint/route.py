@@ -50,7 +50,7 @@ class Route:
 
 def decider(step: Explained) -> Match | None:
     """Return the match that decides the outcome of the URL at *step*; None where the URL stays."""
-    found = min(step.changing, key=rank, default=None)
+    found = min(step.changing, key=lambda match: (rank(match), match.depends or match.only is not None), default=None)
     return found if found is not None and found.decides else None
 
 
