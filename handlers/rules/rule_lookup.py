@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -22,7 +22,7 @@ from bot.rules.matching import judge, judge_all
 from bot.rules.model import ACTIVE, INACTIVE, Group, Groups, Rule
 from bot.rules.outcomes import Explained
 from bot.rules.pair_fields import KNOWN_TYPES
-from bot.rules.url import SCHEME, Url
+from bot.rules.url import SCHEME, Url, is_url
 from bot.text.names import NARROWED, named_group, resolve_name
 from bot.text.search import has_words
 from handlers.blocks import menus
@@ -127,8 +127,20 @@ def _group_ids(wanted: str, rules: Sequence[Rule], groups: Groups | None) -> Col
 
 
 def _urls(rule: Rule) -> list[str]:
+    """The texts in *rule* that URLs are compared with or made of, and each whole URL in its other fields, such as a script's."""
     pairs = rule.pairs or ()
-    return [text for pair in pairs for text in (pair.source and pair.source.value, pair.destination) if text]
+    known = [(pair.source and pair.source.value, pair.destination, pair.find, pair.replacement) for pair in pairs]
+    others = [text for pair in pairs for text in _texts_in(pair.model_extra) if is_url(text)]
+    return [*(text for texts in known for text in texts if text), *others]
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """Yield the texts inside a JSON value."""
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():
+        if isinstance(each, str):
+            yield each
+        else:
+            yield from _texts_in(each)
 
 
 @handles(RulesWhich)

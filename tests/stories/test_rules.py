@@ -138,6 +138,15 @@ async def test_of_two_requests_to_delete_one_rule_one_is_done(
     assert len(workspace.services.rules.calls("DELETE")) == 1
 
 
+async def test_a_rule_is_found_by_each_url_that_it_makes_or_loads(alice: Colleague) -> None:
+    for url, name in (
+        ("https://shop.example.com/new", "Old shop"),
+        ("assets-eu.example.com", "Assets to the EU host"),
+        ("https://chat.example.com/widget.js", "Chat widget"),
+    ):
+        assert name in alice.slack_text(await alice.says(f"/rules list url:{url}")), url
+
+
 async def test_who_comes_second_hears_who_was_first(alice: Colleague, cara: Colleague) -> None:
     shown = await alice.says(f"/rules show {OLD}")
     await cara.says(f"/rules off {OLD}")
