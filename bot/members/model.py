@@ -161,7 +161,7 @@ class Catalogue:
         return () if self.is_open or not known else tuple(name for name in names if name not in known)
 
 
-def use_known_spelling(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+def use_known_spelling(wanted: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
     """Return *wanted* in the spelling of *known* where only the case differs; an unknown name stays as it was typed."""
     by_fold = {fold_case(name): name for name in reversed(known)}
     exact = set(known)

@@ -22,7 +22,7 @@ from handlers.blocks.messages import code, esc
 from handlers.errors import EmailsInFile, NothingToExport
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersExport
-from handlers.members.member_lookup import passes_filters, refuse_unknown_segments
+from handlers.members.member_lookup import passes_filters, with_known_segments
 from handlers.rules.commands import RulesExport
 from handlers.rules.rule_lookup import filter_rules, refuse_unknown_values
 from handlers.slack.registry import handles
@@ -62,7 +62,7 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
     gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
     listing = await site.members.all()
     everyone = listing.whole()
-    await refuse_unknown_segments(command, site, caller, gatehouse)
+    command = await with_known_segments(command, site, caller, gatehouse)
     checked = await run_in_slices((member, passes_filters(member, command)) for member in everyone)
     found = [member for member, is_wanted in checked if is_wanted]
     if not found:

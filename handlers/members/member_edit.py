@@ -44,6 +44,7 @@ from handlers.members.member_refs import (
     catalogue,
     find_member,
     find_members,
+    member_or_none,
     other_sites,
     site_for,
     sites_with_member,
@@ -338,7 +339,7 @@ def _public_name(found: Sequence[Found], email: str) -> str:
 
 async def _find_on(site: Site, email: str) -> Found:
     try:
-        return await site.members.find(email)
+        return member_or_none(await site.members.all(), email)
     except ClientError as error:
         return error
 

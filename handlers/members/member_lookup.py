@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from bot.changes.model.edits import Target
 from bot.clients.cache import search_in_slices
 from bot.clients.errors import ClientError
-from bot.clients.lists import member_in
 from bot.gatehouse import Gatehouse, Site
 from bot.members.access_check import Verdict, explain_access
 from bot.members.model import Catalogue, Member, count_segments, nearest_segments, use_known_spelling
@@ -34,10 +33,19 @@ from handlers.members.commands import (
     MembersShow,
     MembersWhy,
 )
-from handlers.members.member_refs import catalogue, extra_segments, find_members, other_sites, site_for
+from handlers.members.member_refs import (
+    catalogue,
+    extra_segments,
+    find_members,
+    member_or_none,
+    other_sites,
+    site_for,
+)
 from handlers.members.views import Unasked
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Modal, Private, Reply
+
+Filtered = TypeVar("Filtered", bound=MembersFiltered)
 
 
 @handles(MembersMenu)
@@ -49,7 +57,7 @@ async def menu(command: MembersMenu, caller: Caller, gatehouse: Gatehouse) -> Re
 async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
     listing = await site.members.all()
-    await refuse_unknown_segments(command, site, caller, gatehouse)
+    command = await with_known_segments(command, site, caller, gatehouse)
     # In a thread, as everywhere below: a site may have 100,000 members, which would hold up the event loop.
     found = await asyncio.to_thread(_filter_and_sort, listing.known, command)
     numbered = not (caller.public or caller.guessed)
@@ -70,23 +78,28 @@ def _filter_and_sort(members: Sequence[Member], command: MembersList) -> list[Me
     )
 
 
-async def refuse_unknown_segments(command: MembersFiltered, site: Site, caller: Caller, gatehouse: Gatehouse) -> None:
-    """Raise UnknownSegment where *command* filters by one that *site* doesn't have: nobody, or everybody, would be misleading."""
+async def with_known_segments(command: Filtered, site: Site, caller: Caller, gatehouse: Gatehouse) -> Filtered:
+    """Return *command* with its segments as *site* spells them, which may have ``vip`` and ``VIP``.
+
+    Raises UnknownSegment where it filters by one that *site* doesn't have: nobody, or everybody, would be misleading.
+    """
     wanted = {"segment": command.segment, "without_segment": command.without_segment}
     known = await catalogue(site, caller, gatehouse) if any(wanted.values()) else Catalogue(())
-    for field, name in wanted.items():
-        if name and known.unknown_names(use_known_spelling([name], known.names)):
-            meant = nearest_segments(name, known.names)
-            again = {f"Use {near}": replace(command, **{field: near}) for near in meant}
-            raise UnknownSegment(name, site.name, meant, again)
+    for field, typed in wanted.items():
+        for name in use_known_spelling(filter(None, [typed]), known.names):
+            if known.unknown_names([name]):
+                meant = nearest_segments(name, known.names)
+                again = {f"Use {near}": replace(command, **{field: near}) for near in meant}
+                raise UnknownSegment(name, site.name, meant, again)
+            command = replace(command, **{field: name})
+    return command
 
 
 def passes_filters(member: Member, command: MembersFiltered) -> bool:
     """Whether *member* passes every filter that was given."""
-    has = {name.casefold() for name in member.segments}
-    if command.segment and command.segment.casefold() not in has:
+    if command.segment and command.segment not in member.segments:
         return False
-    if command.without_segment and command.without_segment.casefold() in has:
+    if command.without_segment and command.without_segment in member.segments:
         return False
     return has_words(command.text or "", f"{member.name or ''}\n{member.email}")
 
@@ -187,7 +200,7 @@ async def _explain(email: str, command: MembersWhy, caller: Caller, gatehouse: G
 async def _ask_site(site: Site, email: str, segment: str | None, extra: tuple[str, ...]) -> Verdict | Unasked:
     try:
         listing = await site.members.all()
-        member_in(listing, email)
+        member_or_none(listing, email)
     except ClientError as error:
         return Unasked(site.name, words_for(error).what)
     if listing.truncated and segment is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from bot.clients.errors import ClientError
+from bot.clients.lists import Incomplete, Listing, member_in
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, find_by_email, known_segments
 from bot.store.channel_settings import Preferences
@@ -65,10 +66,21 @@ def other_sites(site: Site, gatehouse: Gatehouse) -> tuple[str, ...]:
     return tuple(name for name in gatehouse.sites if name != site.name)
 
 
+def member_or_none(listing: Listing[Member], email: str) -> Member | None:
+    """Return the member with this *email*; None where nobody has it.
+
+    Raises Incomplete where that isn't known, also as a record could not be read: it might be theirs.
+    """
+    member = member_in(listing, email)
+    if member is None and listing.gap is not None:
+        raise Incomplete(listing.service, listing.gap)
+    return member
+
+
 async def find_member(email: str, site: Site) -> Member:
-    """Return the member with this email on *site*; raises BadEmail or NoMember."""
+    """Return the member with this email on *site*; raises BadEmail, NoMember, or Incomplete as `member_or_none` does."""
     address = checked_email(email)
-    if (member := await site.members.find(address)) is None:
+    if (member := member_or_none(await site.members.all(), address)) is None:
         raise NoMember(address, site.name)
     return member
 

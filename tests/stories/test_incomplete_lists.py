@@ -119,6 +119,22 @@ async def test_saving_a_rule_reads_the_list_for_its_checks_and_right_before_it_i
     assert [call.query for call in before] == ["", "offset=30&pageSize=75", "pageSize=75"]
 
 
+async def test_a_member_whose_record_cannot_be_read_is_not_called_missing(
+    workspace: Sandbox, alice: Colleague, bob: Colleague
+) -> None:
+    odd = {"name": "Odd", "email": "odd@example.com", "allowedSegments": {"vip": True}}
+    workspace.services.members.put("site_1", odd)
+
+    for command in ("why", "show", "remove"):
+        text = bob.slack_text(await bob.says(f"/members {command} odd@example.com"))
+        assert "20 of 21 " in text, command
+        assert "Add on blog" not in text
+        assert "is not a member of" not in text
+    offboard = alice.slack_text(await alice.says("/members offboard odd@example.com"))
+    assert "20 of 21 " in offboard
+    assert "is a member of blog" in bob.slack_text(await bob.says("/members why anna.berg@example.com"))
+
+
 def _eight(page: dict[str, Any]) -> dict[str, Any]:
     return {"members": page["members"], "total": page["total"]}
 

@@ -26,6 +26,19 @@ async def test_an_unknown_segment_is_refused_with_what_may_be_meant(workspace: S
     assert "she paid" in bob.slack_text(card)
 
 
+async def test_a_list_tells_segments_apart_that_differ_in_case_alone(workspace: Sandbox, bob: Colleague) -> None:
+    workspace.services.members.put("site_1", {"name": "Big", "email": "big@example.com", "allowedSegments": ["VIP"]})
+
+    for filters, has_big, has_david in (
+        ("segment:vip", False, True),
+        ("segment:VIP", True, False),
+        ("no:vip", True, False),
+        ("segment:PREMIUM", False, True),
+    ):
+        text = bob.slack_text(await bob.says(f"/members list {filters}"))
+        assert ("big@example.com" in text, "david.evans@example.com" in text) == (has_big, has_david), filters
+
+
 async def test_a_typo_takes_nothing_away(workspace: Sandbox, bob: Colleague) -> None:
     reply = await bob.is_refused(f"/members revoke {ANNA} fre, vip")
     assert all(segment in bob.slack_text(reply) for segment in ("“fre”", "“free”"))
