@@ -353,10 +353,10 @@ async def _changes_of(ids: Sequence[str], gatehouse: Gatehouse) -> list[Change]:
 @handles(RulesHistory)
 async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """What was done to a rule, also under the ids that it had before, and also after it was deleted."""
-    rule_id, missing, modified = command.ref, None, None
+    rule_id, missing, modified, group = command.ref, None, None, None
     try:
         rule = await find_rule(command, caller, gatehouse)
-        rule_id, modified = rule.id, rule.modified
+        rule_id, modified, group = rule.id, rule.modified, rule.group_id
     except (Incomplete, NotOne) as error:
         if isinstance(error, NotOne) and error.candidates:
             raise
@@ -367,10 +367,21 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
     if not changes and missing is not None:
         raise missing
     page = ListPage.of(changes, command.page, MAX_LISTED)
-    links = await links_to(page.items, gatehouse)
+    of_group = await gatehouse.store.changes.list_by_targets([f"groups/{group}"], 1) if group else ()
+    links = await links_to([*page.items, *of_group], gatehouse)
     outside = modified if modified is not None and _is_by_others(modified, changes) else None
-    overtaking = await overtaking_of(page.items, gatehouse)
-    return Private(audit_view.history(page, links, overtaking, outside=outside, public=caller.public, command=command))
+    return Private(
+        audit_view.history(
+            page,
+            links,
+            await overtaking_of(page.items, gatehouse),
+            outside=outside,
+            of_group=next(iter(of_group), None),
+            is_cut=len(changes) >= MAX_LOOKED_THROUGH,
+            public=caller.public,
+            command=command,
+        )
+    )
 
 
 def _is_by_others(modified: int, changes: Sequence[Change]) -> bool:

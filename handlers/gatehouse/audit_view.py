@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from bot.changes.model.change import Change
@@ -18,6 +19,7 @@ from handlers.changes.times import when
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseAudit
 from handlers.gatehouse.views import DOES
+from handlers.grammar.command import slash
 from handlers.rules.commands import RulesHistory
 
 NO_TALLIES: Final[Mapping[str, Tally]] = {}
@@ -143,16 +145,28 @@ def history(
     overtaking: Mapping[str, Change] = NONE_OVERTAKEN,
     *,
     outside: int | None,
+    of_group: Change | None = None,
+    is_cut: bool = False,
     public: bool,
     command: RulesHistory,
 ) -> Message:
-    """A page of the changes of one rule, newest first. *outside*: when others changed it since (epoch milliseconds)."""
+    """Return a page of the changes of one rule, newest first. *outside*: when others changed it since (epoch milliseconds).
+
+    *of_group*: the newest change of its group, which may be why it is off; *is_cut*: there may be more changes than pages.
+    *overtaking*: as in `rows`.
+    """
     other = (
         f"The last change, {messages.moment(outside)}, wasn’t made through Gatehouse." if outside is not None else ""
     )
+    more = [messages.section(f"Last change of its group:\n{row(of_group, links, public=public)}")] if of_group else []
     if not page.items:
-        return empty_message(":mag:", "No history.", f"Gatehouse hasn’t changed this rule. {other}")
+        empty = empty_message(":mag:", "No history.", f"Gatehouse hasn’t changed this rule. {other}")
+        return replace(empty, blocks=(*empty.blocks, *more))
     lead = f"\n{other}" if other else ""
+    if is_cut and page.number == page.count:
+        more.append(
+            messages.context(f"Older changes aren’t listed here. `{slash('gatehouse audit')}` has all of them.")
+        )
     title = f"History of {subject(page.items[0])}"
     listed = rows(page.items, links, public=public, overtaking=overtaking)
-    return list_message(title, listed, page, command, lead=lead)
+    return list_message(title, [*listed, *more], page, command, lead=lead)

@@ -65,6 +65,7 @@ async def test_a_long_history_has_pages(workspace: Sandbox, alice: Colleague) ->
         await alice.clicks(page, "Next ›")
         await alice.sees(f"reason {newest:02}")
     assert "Next ›" not in alice.slack_text(page)
+    assert "Older changes" not in alice.slack_text(page)
 
 
 async def test_the_history_of_a_rule_goes_on_under_its_new_id(alice: Colleague, cara: Colleague) -> None:
@@ -84,6 +85,17 @@ async def test_the_history_of_a_rule_goes_on_under_its_new_id(alice: Colleague, 
     other = alice.slack_text(await alice.says("/rules history Redirect_chk01"))
     assert "hasn’t changed this rule" in other
     await alice.is_refused("/rules history Redirect_never1")
+
+
+async def test_the_history_of_a_rule_has_what_was_done_to_its_group(alice: Colleague) -> None:
+    await alice.says("/rules group off Sales campaigns because too many visitors")
+    await alice.sees_change(of="Sales campaigns")
+
+    for rule in ("Redirect_seas1", "Redirect_bfri1"):
+        text = alice.slack_text(await alice.says(f"/rules history {rule}"))
+        assert "Switch off the group “Sales campaigns”" in text
+        assert "too many visitors" in text
+    assert "group" not in alice.slack_text(await alice.says("/rules history Redirect_chk01"))
 
 
 async def test_a_history_says_that_others_changed_the_rule_since(workspace: Sandbox, alice: Colleague) -> None:

@@ -167,6 +167,10 @@ def records() -> Iterator[Sample]:
     )
     yield "no history", audit_view.history(page(), {}, outside=None, public=False, command=rule)
     yield "no history, changed by others", audit_view.history(page(), {}, outside=MODIFIED, public=False, command=rule)
+    of_its_group = audit_view.history(page(), LINKS, outside=None, of_group=CHANGES[0], public=False, command=rule)
+    yield "no history, but of its group", of_its_group
+    cut = audit_view.history(page(CHANGES[0]), LINKS, outside=None, is_cut=True, public=False, command=rule)
+    yield "the end of a history that is cut", cut
     busy = Digest(
         entries=found,
         changes=[CHANGES[0], CHANGES[1], CHANGES[3], CHANGES[4]],

@@ -308,6 +308,22 @@ No history.
 (mag) No history.
 Gatehouse hasn’t changed this rule. The last change, 2026-11-21 01:24 UTC, wasn’t made through Gatehouse.\
 """,
+            "no history, but of its group": """\
+No history.
+(mag) No history.
+Gatehouse hasn’t changed this rule.
+Last change of its group:
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card\
+""",
+            "the end of a history that is cut": """\
+History of “Old shop to new shop”
+History of “Old shop to new shop”
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Older changes aren’t listed here. `/gatehouse audit` has all of them.
+[Refresh]  [Share in channel]\
+""",
             "digest": """\
 The last 24h
 (newspaper) The last 24h
