@@ -248,6 +248,10 @@ class UrlOutcome:
     results: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()
     """Ids of rules that match it with another effect, such as headers, scripts or delays (sorted)."""
+    is_sure: bool = True
+    """Whether it is so in both engines, whatever filters and groups say."""
+    is_known: bool = True
+    """Whether each rule could be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,8 +278,8 @@ def impact(
         if _has_same_outcome(before, after, url, groups):
             continue
         others = [rule for rule in rules if rule.id not in gone] if others is None else others
-        theirs = [acts for rule in others if (acts := _active_match(rule, url, groups)) is not None]
-        then, now = (_url_outcome([*theirs, _active_match(rule, url, groups)]) for rule in (before, after))
+        theirs = [acts for rule in others if isinstance(acts := _active_verdict(rule, url, groups), Match)]
+        then, now = (_url_outcome([*theirs, _active_verdict(rule, url, groups)]) for rule in (before, after))
         if then != now:
             shifts.append(Difference(url.full, then, now))
     return shifts
@@ -283,16 +287,20 @@ def impact(
 
 def _has_same_outcome(before: Rule | None, after: Rule | None, url: Url, groups: Groups | None) -> bool:
     """Whether the rule has the same outcome for *url* before and after: then the other rules need not be judged."""
-    return _url_outcome([_active_match(before, url, groups)]) == _url_outcome([_active_match(after, url, groups)])
+    return _url_outcome([_active_verdict(before, url, groups)]) == _url_outcome([_active_verdict(after, url, groups)])
 
 
-def _active_match(rule: Rule | None, url: Url, groups: Groups | None) -> Match | None:
+def _active_verdict(rule: Rule | None, url: Url, groups: Groups | None) -> Match | Undecidable | None:
     found = judge(rule, url, groups) if rule is not None and rule.active else None
-    return found if isinstance(found, Match) and not found.off else None
+    return found if found is not None and not found.off else None
 
 
-def _url_outcome(acting: Iterable[Match | None]) -> UrlOutcome:
-    acts = [each for each in acting if each is not None]
+def _url_outcome(verdicts: Sequence[Match | Undecidable | None]) -> UrlOutcome:
+    acts = [each for each in verdicts if isinstance(each, Match)]
     results = {each.result for each in acts if each.result is not None}
     touched = {each.rule.id for each in acts if each.result is None and not each.blocks and not each.idle}
-    return UrlOutcome(any(each.blocks for each in acts), tuple(sorted(results)), tuple(sorted(touched)))
+    blocks = [each for each in acts if each.blocks]
+    deciding = blocks or [each for each in acts if each.result is not None]
+    is_sure = not deciding or any(not each.depends and each.only is None for each in deciding)
+    is_known = not any(isinstance(each, Undecidable) for each in verdicts)
+    return UrlOutcome(bool(blocks), tuple(sorted(results)), tuple(sorted(touched)), is_sure, is_known)

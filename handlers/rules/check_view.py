@@ -249,10 +249,11 @@ def findings_page(
     complete: bool,
     public: bool,
     ahead: Sequence[tuple[datetime, Finding]] = (),
+    limits: Sequence[str] = (),
 ) -> Message:
     """Return one page of findings, the worst first. *rules*: how many were checked.
 
-    *ahead*: findings that planned changes will cause, each with the time when it begins.
+    *ahead*: findings that planned changes will cause, each with the time when it begins; *limits*: what was not looked at.
     """
     checked = messages.plural(rules, "rule")
     if page.total:
@@ -266,6 +267,7 @@ def findings_page(
         blocks += [] if public else messages.actions(_finding_buttons(finding, number))
     blocks += _ahead_blocks(ahead)
     notes = [f":warning: {gap.sentence('rules')}"] if gap else []
+    notes += limits
     notes += [] if complete else [UNTRIED]
     if page.count > 1:
         notes.append(page.label)
@@ -323,10 +325,13 @@ def lines(shifts: Sequence[Difference]) -> tuple[str, ...]:
 
 def _url_outcome(outcome: UrlOutcome, shift: Difference) -> str:
     """Return where the URL goes; the other rules that match it only where nothing else differs."""
+    if not outcome.is_known:
+        return "can’t tell"
+    possibly = "" if outcome.is_sure else "possibly "
     if outcome.blocked:
-        return "blocked"
+        return f"{possibly}blocked"
     if outcome.results:
-        return clip(" or ".join(outcome.results), 160)
+        return f"{possibly}{clip(' or '.join(outcome.results), 160)}"
     goes_the_same = (shift.before.blocked, shift.before.results) == (shift.after.blocked, shift.after.results)
     return (
         f"changed by {clip(', '.join(outcome.touched), 120)}" if outcome.touched and goes_the_same else "not redirected"

@@ -15,7 +15,7 @@ from bot.clients.json_stream import run_in_thread
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
 from bot.rules.lint.findings import Finding, key_of, sort_findings
-from bot.rules.lint.redirects import Effort
+from bot.rules.lint.redirects import Effort, is_effective
 from bot.rules.lint.rule_set import check_all, check_change, check_loops
 from bot.rules.matching import impact
 from bot.rules.model import Groups, Rule, RuleDraft
@@ -25,7 +25,7 @@ from handlers.blocks.messages import ListPage, code, join_commas
 from handlers.changes.coming import events_until
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import slash
-from handlers.rules import check_view
+from handlers.rules import check_view, views
 from handlers.rules.commands import RulesCheck, RulesSamples
 from handlers.rules.rule_refs import find_rule, groups_of
 from handlers.slack.registry import handles
@@ -52,9 +52,19 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
             found = await _gather(check_change(listing.known, None, one, groups, effort=effort))
     page = ListPage.of(found, command.page, FINDINGS_PER_PAGE)
     count, complete = len(listing.known) if one is None else 1, effort.enough
+    limits = [views.GROUPS_NOT_READ] if groups is None and any(rule.group_id for rule in listing.known) else []
+    if one is not None and not is_effective(one, groups):
+        limits.append("It is off, or its group is: it wasn’t compared with the other rules.")
     return Private(
         check_view.findings_page(
-            page, command=command, rules=count, gap=listing.gap, complete=complete, public=caller.public, ahead=ahead
+            page,
+            command=command,
+            rules=count,
+            gap=listing.gap,
+            complete=complete,
+            public=caller.public,
+            ahead=ahead,
+            limits=limits,
         )
     )
 
@@ -202,7 +212,7 @@ async def preview(
     try:
         rules = (await gatehouse.rules.recent()).whole()
     except ClientError:
-        return ()
+        return ("The test URLs weren’t tried: the other rules couldn’t be read.",)
     made = None if after is None else as_rule(before, after)
     groups = await groups_of([rule for rule in (*rules, made) if rule is not None], gatehouse)
     return check_view.lines(await asyncio.to_thread(impact, rules, before, made, list(urls.values()), groups))

@@ -159,6 +159,7 @@ def _rule_buttons(rule: Rule) -> list[Block | None]:
 
 SORTS: Final = {"name": "Sort by name", "type": "Sort by type", "changed": "Sort by last change"}
 """The labels of the buttons for the same list in another order, from its start."""
+GROUPS_NOT_READ: Final = "Which groups are off couldn’t be read: a rule that is on may be off with its group."
 ORDERS: Final = {"type": ", by type", "changed": ", latest change first"}
 """The suffix of the title for an order other than the default."""
 
@@ -190,9 +191,7 @@ def rule_list(
     blocks += table("Rules", columns, rows, first=page.first if numbered else None)
     blocks.append(messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}"))
     if groups is None and any(rule.group_id for rule in page.items):
-        blocks.append(
-            messages.context("Which groups are off couldn’t be read: a rule that is on may be off with its group.")
-        )
+        blocks.append(messages.context(GROUPS_NOT_READ))
     if command.group and groups is None:
         blocks.append(messages.context("The service doesn’t name its groups, so only their ids were searched."))
     share = share_button(replace(command, page=page.number))

@@ -7,6 +7,7 @@ from typing import Any
 from bot.rules.matching import UrlOutcome, impact
 from bot.rules.model import Rule
 from bot.rules.url import Url
+from handlers.rules.check_view import lines
 
 A, B = "https://h.example/a", "https://h.example/b"
 
@@ -35,3 +36,20 @@ def test_where_another_rule_does_the_same_nothing_changes() -> None:
     one, twin = rule("r", "Redirect", A, destination=B), rule("twin", "Redirect", A, destination=B)
 
     assert impact([one, twin], one, None, known(A)) == []
+
+
+def test_an_effect_that_depends_or_cannot_be_judged_is_not_certain() -> None:
+    plain = rule("r", "Redirect", A, destination=B)
+    document = plain.model_dump(by_alias=True)
+    document["pairs"][0]["source"] |= {"filters": [{"requestMethod": ["POST"]}]}
+    filtered = Rule.model_validate(document)
+    document["pairs"][0]["source"] = {"key": "Url", "operator": "Matches", "value": "/(?<=h)/"}
+    unclear = Rule.model_validate(document)
+
+    narrowed, broken = (impact([plain], plain, after, known(A))[0] for after in (filtered, unclear))
+
+    assert narrowed.after == UrlOutcome(results=(B,), is_sure=False)
+    assert broken.after == UrlOutcome(is_known=False)
+    assert lines([narrowed]) == (f"Effect: {A}: {B} → possibly {B}",)
+    assert lines([broken]) == (f"Effect: {A}: {B} → can’t tell",)
+    assert impact([unclear], unclear, unclear, known(A)) == []

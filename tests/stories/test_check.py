@@ -41,6 +41,20 @@ async def test_what_is_wrong_is_listed_the_worst_first_with_what_to_do(workspace
     assert "1 finding in 1 rule" in alice.slack_text(await alice.says("/rules check Redirect_dead"))
 
 
+async def test_what_was_not_compared_is_told(workspace: Sandbox, alice: Colleague) -> None:
+    await alice.says(f"/rules off {OLD}")
+    await alice.sees_change(of=OLD)
+    assert "wasn’t compared" in alice.slack_text(await alice.says(f"/rules check {OLD}"))
+    text = alice.slack_text(await alice.says("/rules check"))
+    assert "wasn’t compared" not in text
+    assert "couldn’t be read" not in text
+
+
+async def test_what_is_found_without_the_groups_says_so(workspace: Sandbox, alice: Colleague) -> None:
+    workspace.services.switch(groups="off")
+    assert "Which groups are off couldn’t be read" in alice.slack_text(await alice.says("/rules check"))
+
+
 @pytest.mark.threat("C5")
 async def test_many_findings_come_in_pages(workspace: Sandbox, alice: Colleague) -> None:
     for number in range(30):

@@ -50,3 +50,19 @@ async def test_what_is_no_address_is_not_kept(workspace: Sandbox, alice: Colleag
     await alice.says(f"/rules samples add https://a.example {stray}")
 
     assert "https://a.example" not in alice.slack_text(await alice.says("/rules samples"))
+
+
+async def test_a_card_says_where_the_urls_could_not_be_tried(workspace: Sandbox, alice: Colleague) -> None:
+    await alice.says(f"/rules samples add {SHOP}/old")
+    workspace.services.rules.put({"id": "Redirect_odd", "ruleType": "Redirect", "pairs": "none"})
+    assert "weren’t tried" not in alice.slack_text(await alice.says("/rules off Redirect_x1old"))
+
+    workspace.services.switch(paging="pages")
+    for number in range(40):
+        workspace.services.rules.put(
+            {**(workspace.services.rules.get("Redirect_x1old") or {}), "id": f"Redirect_m{number}"}
+        )
+    workspace.services.rules.stage.alter_page = lambda page: page | {"nextOffset": None}
+    card = await alice.says("/rules delete Redirect_x1old")
+
+    assert "weren’t tried" in alice.slack_text(card)
