@@ -33,6 +33,8 @@ SWITCHED: Final = frozenset({"switched", "turned"})
 """Participles before “on” or “off”, to which they add nothing in a question or a wish; else they report what is done."""
 WISHES: Final = frozenset({"want", "need", "needs", "should", "must", "have", "get", "like", "please", "pls"})
 IS: Final = frozenset({"is", "are", "was", "were", "ist", "sind", "war"})
+LEADS: Final = frozenset({"redirects", "goes", "leads", "points"})
+"""Verbs that tell where a URL leads now, before “to”."""
 ENDINGS: Final = ("d", "ed", "s", "es", "ing")
 """Endings that make a verb a report of what is done, or by whom, and no request."""
 SHORTEST_TYPO: Final = 4
@@ -56,6 +58,8 @@ def take_verb(found: Recognised, words: Sequence[str]) -> list[str]:
     found.question = first if asks else "why" if not COMPLAINTS.isdisjoint(words) else ""
     if not found.question and WISHES.isdisjoint(words):
         found.turned += [f"{word} {after}" for word, after in pairwise(words) if word in SWITCHED and after in ENDS]
+    if not found.question and len(found.urls) > 1:
+        found.turned += [f"{word} to" for word, after in pairwise(words) if word in LEADS and after == "to"]
     found.turned += [">"] if found.text.startswith(">") else []  # somebody else's words
     idle = CAUTIOUS | (PAST if found.question else frozenset())
     left = [

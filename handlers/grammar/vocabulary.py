@@ -82,7 +82,7 @@ CAUTIOUS: Final = word_set(
     "nicht kein keine keinen außer ausgenommen nur aber wenn falls sino si excepto salvo menos solo sólo "
     "not don't dont never no cannot "
     "isn't without except unless only but if unblock undelete instead shouldn't mustn't "
-    "excluding excluded exempt exempted unaffected untouched ❌ 🚫 ⛔ 👎 "
+    "excluding excluded exempt exempted unaffected untouched ❌ 🚫 ⛔ 👎 / | "
 )
 """Words that may reverse a sentence: what it names is shown, and no change is offered."""
 LACKING: Final = word_set(
@@ -157,7 +157,7 @@ ONLY: Final = word_set("only just but nur aber solo sólo pero")
 """Words that reverse nothing before the name of a site: “but only on docs”."""
 NAMED: Final = word_set("named called name")
 SAYS: Final = word_set(
-    "is are was were has have had says said will would asked wanted works does did it's he's she's they're "
+    "is are was were has have had says said will asked wanted works does did it's he's she's they're "
     "ist hat will tiene dice"
 )
 """Words that make a clause a statement."""

@@ -432,6 +432,11 @@ REPORTS: Final = [
     f"we redirected {SHOP}/a to {SHOP}/b",
     f"moved {ANNA} to a@new.example",
     "renamed Old shop to New shop",
+    "kill Old shop, that would hurt",
+    "off gift cards / vouchers",
+    "give anna beta | vip",
+    f"{SHOP}/a redirects to {SHOP}/b",
+    f"{SHOP}/a goes to {SHOP}/b",
 ]
 """What people tell, ask each other, quote, or strike out: none of it is a request."""
 
