@@ -284,8 +284,9 @@ async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Re
     of_old = Target(service="members", site=site.name, key=member.email)
     if coming := await gatehouse.store.changes.list_upcoming([of_old]):
         raise MovesWhatIsToCome(member.email, site.name, coming)
-    elsewhere = await sites_with_member(member.email, other_sites(site, gatehouse), gatehouse)
-    warning = f"They are a member of {join_words(elsewhere)} too, and stay there with the old email."
+    elsewhere, unknown = await sites_with_member(member.email, other_sites(site, gatehouse), gatehouse)
+    stays = f"They are a member of {join_words(elsewhere)} too, and stay there with the old email."
+    unread = f"{join_words(unknown)} couldn’t be read. If they are a member there, they stay with the old email."
     proposal = Proposal(
         title=f"Change the email of {_public_name([member], member.email)}",
         items=move_steps(member.document(), new, site.name),
@@ -293,7 +294,7 @@ async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Re
             requester=caller.user,
             channel=caller.channel,
             reason=unquote_reason(command.because),
-            warnings=(warning,) if elsewhere else (),
+            warnings=(*((stays,) if elsewhere else ()), *((unread,) if unknown else ())),
         ),
         in_steps=True,
     )

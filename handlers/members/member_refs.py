@@ -98,18 +98,24 @@ async def find_members(command: Command, emails: Sequence[str], site: Site, gate
     except NoMember as error:
         if len(emails) > 1:
             raise
-        known = await sites_with_member(error.email, other_sites(site, gatehouse), gatehouse)
+        known, _ = await sites_with_member(error.email, other_sites(site, gatehouse), gatehouse)
         again = {name: replace(cast("Any", command), site=name) for name in known}
         raise NoMember(error.email, site.name, again) from error
 
 
-async def sites_with_member(email: str, names: Sequence[str], gatehouse: Gatehouse) -> list[str]:
-    """Return the sites of *names* that have a member with this email; a site that can't be asked is skipped."""
-    known = []
+async def sites_with_member(
+    email: str, names: Sequence[str], gatehouse: Gatehouse
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the sites of *names* that have a member with this email, and those of which that isn't known."""
+    known, unknown = [], []
     for name in names:
         try:
             members = await gatehouse.sites[name].members.recent()
         except ClientError:
+            unknown.append(name)
             continue
-        known += [name] if await asyncio.to_thread(find_by_email, members.known, email) is not None else []
-    return known
+        if await asyncio.to_thread(find_by_email, members.known, email) is not None:
+            known.append(name)
+        elif members.gap is not None:
+            unknown.append(name)
+    return known, unknown

@@ -82,7 +82,7 @@ NOTES: Final = {
     NoteKind.CHARACTER: "the extension reads {value} in the source as a special character",
     NoteKind.TO_ITSELF: "it redirects to the same URL, so nothing happens",
     NoteKind.NOTHING_TO_REPLACE: "the text it replaces isn’t in the URL, so nothing changes",
-    NoteKind.GROUP: "it matches only if its group “{value}” is on; the service doesn’t say",
+    NoteKind.GROUP: "it matches only if its group “{value}” is on, which couldn’t be read",
     NoteKind.FILTERS: "only if its filters match, too: {value}",
     NoteKind.UNTRIED_PAIR: "can’t tell whether pair {pair} matches: {why}",
 }

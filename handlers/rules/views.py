@@ -124,7 +124,7 @@ def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
     return [messages.context(" · ".join(texts))]
 
 
-UNKNOWN_GROUP: Final = " (on or off: the service doesn’t say)"
+UNKNOWN_GROUP: Final = " (on or off: couldn’t be read)"
 
 KNOWN_EXTRA: Final = frozenset(
     [
@@ -175,7 +175,7 @@ def rule_list(
 ) -> Message:
     """Return one page of a list. Each row has a button and, where *numbered*, its number for ``#n``."""
     if not page.items:
-        return _empty_list(command, gap)
+        return _empty_list(command, gap, groups)
     count = messages.plural(page.total, "rule")
     title = f"*{count}*{_filters(command)}{ORDERS.get(command.sort or '', '')}"
     group, changed = (["Group"] if command.group else []), (["Changed (UTC)"] if command.sort == "changed" else [])
@@ -193,7 +193,7 @@ def rule_list(
     if groups is None and any(rule.group_id for rule in page.items):
         blocks.append(messages.context(GROUPS_NOT_READ))
     if command.group and groups is None:
-        blocks.append(messages.context("The service doesn’t name its groups, so only their ids were searched."))
+        blocks.append(messages.context(ONLY_IDS))
     share = share_button(replace(command, page=page.number))
     sorts = [
         turn_button(label, replace(command, sort=order, page=None), f"sort.{order}")
@@ -223,7 +223,10 @@ def _filters(command: RulesList) -> str:
 SWITCHES: Final = {"active": "on", "inactive": "off"}
 
 
-def _empty_list(command: RulesList, gap: Gap | None) -> Message:
+ONLY_IDS: Final = "The names of the groups couldn’t be read, so only their ids were searched."
+
+
+def _empty_list(command: RulesList, gap: Gap | None, groups: Groups | None) -> Message:
     filtered = _filters(command)
     read = " among those that could be read" if gap else ""
     text = f":mag: *No rules*{filtered}{read}" if filtered or gap else ":mag: *There are no rules yet*"
@@ -231,7 +234,8 @@ def _empty_list(command: RulesList, gap: Gap | None) -> Message:
         turn_button("List all rules", RulesList(), "all") if filtered else None,
         run_button("Create rule…", RulesNew(), 0),
     )
-    blocks = [messages.section(text), *messages.gap_lines(gap, "rules"), *messages.actions(buttons)]
+    ids = [messages.context(ONLY_IDS)] if command.group and groups is None else []
+    blocks = [messages.section(text), *messages.gap_lines(gap, "rules"), *ids, *messages.actions(buttons)]
     return messages.message(f"No rules found{read}", blocks)
 
 

@@ -52,11 +52,11 @@ async def test_a_service_without_groups_is_no_error(workspace: Sandbox, alice: C
     assert f"{len(RULES)} rules" in alice.slack_text(await alice.says("/rules list"))
     shown = alice.slack_text(await alice.says("/rules show Redirect_seas1"))
     assert "On" in shown
-    assert "the service doesn’t say" in shown
-    assert "the service doesn’t say" in alice.slack_text(
-        await alice.says("/rules which https://shop.example.com/summer")
-    )
+    assert "couldn’t be read" in shown
+    assert "couldn’t be read" in alice.slack_text(await alice.says("/rules which https://shop.example.com/summer"))
     assert "2 rules" in alice.slack_text(await alice.says(f"/rules list group:{SALES}"))
+    by_name = alice.slack_text(await alice.says('/rules list group:"Sales campaigns"'))
+    assert "only their ids were searched" in by_name
     await alice.is_refused("/rules groups")
     await alice.is_refused("/rules group off sales")
 

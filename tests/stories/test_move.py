@@ -50,6 +50,12 @@ async def test_one_card_moves_a_member_and_one_undo_moves_them_back(
     assert "Anna Berg" in found, found
 
 
+async def test_a_site_that_could_not_be_asked_is_told(workspace: Sandbox, alice: Colleague) -> None:
+    workspace.services.members.stage.faults.add("500", path="site_2", times=9)
+
+    assert "docs couldn’t be read" in alice.slack_text(await alice.says(MOVE))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
