@@ -9,8 +9,8 @@ from typing import Final, Self
 import ada_url
 
 SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-ONE_SLASH: Final = re.compile(r"^(https?|wss?):/(?!/)", re.IGNORECASE)
-"""A typo for two slashes, which browsers correct."""
+MISTYPED_SCHEME: Final = re.compile(r"^(https?|wss?)(?::/|//)(?!/)", re.IGNORECASE)
+"""A scheme with one slash, or without its colon: no host is called “https”."""
 HOST: Final = re.compile(r"[.:]|^localhost$", re.IGNORECASE)
 """Tells a host from a single word."""
 SENT: Final = frozenset({"http:", "https:", "ws:", "wss:"})
@@ -66,7 +66,7 @@ class Url:
 
         Stricter than `of`: a single word, a path or an email is more likely a mistake than a host.
         """
-        wanted = ONE_SLASH.sub(r"\1://", text.strip())
+        wanted = MISTYPED_SCHEME.sub(r"\1://", text.strip())
         host, slash, _ = wanted.removeprefix("//").partition("/")
         if not SCHEME.match(wanted) and ("@" in host or not (host and (slash or HOST.search(host)))):
             raise NotAUrl("not a URL")

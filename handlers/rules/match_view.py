@@ -70,12 +70,23 @@ def _verdict_line(rule: Rule, verdict: Verdict | None) -> str:
 def _why_not(verdict: Verdict | None, url: Url) -> str:
     match verdict:
         case NearMiss():
-            words = esc(near_reason(verdict, url), 300)
-        case Undecidable(why=why):
-            words = esc(undecidable_words(why), 300)
+            words = near_text(verdict, url)
+        case Undecidable():
+            words = undecidable_text(verdict)
         case _:
             return ""
     return f"{words[:1].upper()}{words[1:]}."
+
+
+def near_text(miss: NearMiss, url: Url, until: str = "") -> str:
+    """Return why *miss* doesn't match, and whether it is off besides; *until* says until when."""
+    return esc(near_reason(miss, url), 200) + ("" if miss.rule.active else f"; off{until}")
+
+
+def undecidable_text(one: Undecidable) -> str:
+    """Return why *one* can't be judged, and why it is off, if it is."""
+    off = f"; {off_words(one.off)}" if one.off else ""
+    return esc(f"{undecidable_words(one.why)}{off}", 200)
 
 
 def _rule_buttons(rule: Rule, verdict: Verdict | None, url: Url) -> list[Block | None]:

@@ -22,7 +22,7 @@ from bot.rules.matching import judge, judge_all
 from bot.rules.model import ACTIVE, INACTIVE, Group, Groups, Rule
 from bot.rules.outcomes import Explained
 from bot.rules.pair_fields import KNOWN_TYPES
-from bot.rules.url import SCHEME, Url, is_url
+from bot.rules.url import MISTYPED_SCHEME, SCHEME, Url, is_url
 from bot.text.names import NARROWED, named_group, resolve_name
 from bot.text.search import has_words
 from handlers.blocks import menus
@@ -148,7 +148,8 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     url = Url.from_typed(command.url)
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.known, gatehouse)
-    assumed = not SCHEME.match(command.url.strip())
+    typed = command.url.strip()
+    assumed = not (SCHEME.match(typed) or MISTYPED_SCHEME.match(typed))
     if command.ref:
         try:
             rule = await find_rule(command, caller, gatehouse)

@@ -15,14 +15,13 @@ from bot.rules.matching import spared_text
 from bot.rules.model import Rule
 from bot.rules.outcomes import Explained, Match, NearMiss, Undecidable
 from bot.rules.pair_fields import KNOWN_TYPES
-from bot.rules.url import Url
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button, share_button
 from handlers.blocks.messages import Block, Message, code, esc, join_commas, plural, quote, url_code
 from handlers.changes.times import when
 from handlers.rules import match_view
 from handlers.rules.commands import RulesList, RulesWhich
-from handlers.rules.reasons import IS_OFF, off_words, undecidable_words
+from handlers.rules.reasons import IS_OFF, off_words
 
 MAX_CULPRITS: Final = 6
 """Rules on the way that are shown with their buttons."""
@@ -252,7 +251,8 @@ def _no_effect_lines(route: Route, but: Match | None, back_on: datetime | None) 
         title = "Near miss" if len(near) == 1 else "Near misses"
         yield _rules_with_reasons(
             title,
-            [(miss.rule, _near_words(miss, step.url, back_on if miss is first_off else None)) for miss in near],
+            [(miss.rule, match_view.near_text(miss, step.url, _until_text(back_on if miss is first_off else None)))
+                for miss in near],
         )
     if idle:
         yield _rules_with_reasons("Also matches, changes nothing", [(match.rule, "") for match in idle])
@@ -264,22 +264,11 @@ def _no_effect_lines(route: Route, but: Match | None, back_on: datetime | None) 
         )
     if unjudged := {one.rule.id: one for each in reversed(route.steps) for one in each.undecidable}:
         told = sorted(unjudged.values(), key=lambda one: bool(one.off))
-        yield _rules_with_reasons("Can’t tell", [(one.rule, _undecidable_text(one)) for one in told])
-
-
-def _undecidable_text(one: Undecidable) -> str:
-    off = f"; {off_words(one.off)}" if one.off else ""
-    return esc(f"{undecidable_words(one.why)}{off}", 200)
+        yield _rules_with_reasons("Can’t tell", [(one.rule, match_view.undecidable_text(one)) for one in told])
 
 
 def _is_off(miss: NearMiss) -> bool:
     return not miss.rule.active
-
-
-def _near_words(miss: NearMiss, url: Url, back_on: datetime | None) -> str:
-    """Return why *miss* doesn't match, and whether it is off besides."""
-    off = f"; off{_until_text(back_on)}" if _is_off(miss) else ""
-    return esc(match_view.near_reason(miss, url), 200) + off
 
 
 def _rules_with_reasons(title: str, rules: Sequence[tuple[Rule, str]]) -> str:

@@ -14,6 +14,7 @@ from bot.rules.url import NotAUrl, Url, is_url
         "shop.example.com/old",
         "//shop.example.com/old",
         "https:/shop.example.com/old",
+        "https//shop.example.com/old",
         "HTTPS:/shop.example.com/old",
         "https://user:pw@shop.example.com/old",
         "https://shop.example.com/old#part",

@@ -36,6 +36,13 @@ async def test_a_rule_that_is_off_for_a_while_is_told_with_its_end(workspace: Sa
     assert near in asked.partition("Would match, but off")[0]
 
 
+async def test_a_scheme_that_was_mistyped_is_read_and_not_assumed(alice: Colleague) -> None:
+    for typed in ("http//shop.example.com/old", "http:/shop.example.com/old"):
+        text = alice.slack_text(await alice.says(f"/rules which {typed}"))
+        assert "`http://shop.example.com/old`" in text
+        assert "Assumed" not in text
+
+
 async def test_of_several_urls_the_first_is_answered_and_the_others_are_a_click_away(alice: Colleague) -> None:
     reply = await alice.says("/rules which https://shop.example.com/new, https://shop.example.com/old.")
 

@@ -278,6 +278,22 @@ Differs only in case.
 Its source: `https://shop.example.com/old`
 [Edit…]  [Show]  [Check all rules]\
 """,
+            "it nearly matches, and is off": """\
+“Old shop to new shop” doesn’t match
+(white_circle) “Old shop to new shop” doesn’t match
+`https://shop.example.com/OLD`
+Differs only in case; off.
+Its source: `https://shop.example.com/old`
+[Edit…]  [Show]  [Check all rules]\
+""",
+            "it can’t be judged, and is off": """\
+Can’t tell whether “Odd expression” matches
+(grey_question) Can’t tell whether “Odd expression” matches
+`https://shop.example.com/old`
+Its expression uses lookarounds or backreferences; it is off.
+Its source: URL matches `/(?<=old)$/`
+[Edit…]  [Show]  [Check all rules]\
+""",
             "it does not match": """\
 “Old shop to new shop” doesn’t match
 (white_circle) “Old shop to new shop” doesn’t match
