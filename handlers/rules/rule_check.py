@@ -45,14 +45,17 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
         groups = await groups_of(listing.known, gatehouse)
         effort = Effort()
         ahead: Sequence[tuple[datetime, Finding]] = ()
+        unseen = 0
         if one is None:
             found = await _gather(check_all(listing.known, groups, effort=effort))
-            ahead = await _findings_ahead(listing.known, groups, gatehouse)
+            ahead, unseen = await _findings_ahead(listing.known, groups, gatehouse)
         else:
             found = await _gather(check_change(listing.known, None, one, groups, effort=effort))
     page = ListPage.of(found, command.page, FINDINGS_PER_PAGE)
     count, complete = len(listing.known) if one is None else 1, effort.enough
     limits = [views.GROUPS_NOT_READ] if groups is None and any(rule.group_id for rule in listing.known) else []
+    if unseen:
+        limits.append(f"{unseen:,} later starts and ends of the next seven days were not looked at.")
     if one is not None and not is_effective(one, groups):
         limits.append("It is off, or its group is: it wasn’t compared with the other rules.")
     return Private(
@@ -83,18 +86,22 @@ MOST_AHEAD: Final = 20
 
 async def _findings_ahead(
     rules: Sequence[Rule], groups: Groups | None, gatehouse: Gatehouse
-) -> Sequence[tuple[datetime, Finding]]:
-    """Return what will be wrong within some days, by what is planned and what ends, and is not yet, with when it begins."""
+) -> tuple[Sequence[tuple[datetime, Finding]], int]:
+    """Return what will be wrong within some days, by what is planned and what ends, and is not yet, with when it begins.
+
+    And how many starts and ends were not looked at.
+    """
     found: list[tuple[datetime, Finding]] = []
     coming = await events_until(gatehouse.now() + AHEAD, gatehouse)
-    for event in forecast.predict(rules, coming, groups).happens[:MOST_AHEAD]:
+    happens = forecast.predict(rules, coming, groups).happens
+    for event in happens[:MOST_AHEAD]:
         then = forecast.predict(rules, [event], groups)
         before, after = (
             next((rule for rule in there if rule.id == event.target.key), None) for there in (rules, then.rules)
         )
         found += [(event.at, finding) for finding in await _gather(check_change(rules, before, after, then.groups))]
         rules, groups = then.rules, then.groups
-    return found
+    return found, max(0, len(happens) - MOST_AHEAD)
 
 
 @dataclass(frozen=True, slots=True)
