@@ -82,7 +82,8 @@ CAUTIOUS: Final = word_set(
     "nicht kein keine keinen außer ausgenommen nur aber wenn falls sino si excepto salvo menos solo sólo "
     "not don't dont never no cannot "
     "isn't without except unless only but if unblock undelete instead shouldn't mustn't "
-    "excluding excluded exempt exempted unaffected untouched ❌ 🚫 ⛔ 👎 / | "
+    "excluding excluded exempt exempted unaffected untouched "
+    "❌ 🚫 ⛔ 👎 🙅 🛑 ✋ ❓ ❔ 🤔 ✅ ✔ ☑ ≠ ¬ = / | "
 )
 """Words that may reverse a sentence: what it names is shown, and no change is offered."""
 LACKING: Final = word_set(

@@ -427,6 +427,8 @@ REPORTS: Final = [
     "~delete~ Old shop",
     "🚫 delete Old shop",
     "❌ delete Old shop",
+    "turn off Old shop ✅",
+    "!= off Old shop",
     "⛔\ufe0f delete Old shop",
     "vip granted to anna",
     f"we redirected {SHOP}/a to {SHOP}/b",
