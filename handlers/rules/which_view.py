@@ -251,8 +251,10 @@ def _no_effect_lines(route: Route, but: Match | None, back_on: datetime | None) 
         title = "Near miss" if len(near) == 1 else "Near misses"
         yield _rules_with_reasons(
             title,
-            [(miss.rule, match_view.near_text(miss, step.url, _until_text(back_on if miss is first_off else None)))
-                for miss in near],
+            [
+                (miss.rule, match_view.near_text(miss, step.url, _until_text(back_on if miss is first_off else None)))
+                for miss in near
+            ],
         )
     if idle:
         yield _rules_with_reasons("Also matches, changes nothing", [(match.rule, "") for match in idle])
