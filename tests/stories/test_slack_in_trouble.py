@@ -72,7 +72,7 @@ async def test_a_request_that_nobody_could_see_cannot_be_approved(
     await alice.sees_problem()
     clock.ahead += timedelta(hours=25)
     await alice.is_notified("expired")
-    assert "v1.decide.approve" not in str(asked.blocks)
+    await until(lambda: "v1.decide.approve" not in str(asked.blocks))
 
     assert workspace.services.rules.calls("DELETE") == []
 
