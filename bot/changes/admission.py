@@ -38,6 +38,7 @@ async def require_admission(
 async def _require_new(store: Store, tx: AsyncConnection, change: Change) -> None:
     if change.is_bulk:
         return
+    await store.changes.lock_requests(tx, change)
     for waiting in await store.changes.related_requests(tx, [change]):
         # A held change is requested again first, and withdrawn only then.
         if waiting.id != change.id and not waiting.run.held and _asks_the_same(waiting, change):

@@ -118,6 +118,15 @@ class Changes(ChangeQueries):
         if (row := (await tx.execute(held)).first()) is not None:
             raise TargetBusy(change_of(row))
 
+    async def lock_requests(self, tx: AsyncConnection, change: Change) -> None:
+        """Keep other transactions from recording a request about the target of *change* until this one ends.
+
+        Otherwise two that are recorded at once don't see each other. SQLite has only one writer.
+        """
+        if not self._session.sqlite:
+            number = sa.func.hashtextextended(hold_key(change), 0)
+            await tx.execute(sa.select(sa.func.pg_advisory_xact_lock(number)))
+
     async def related_requests(self, tx: AsyncConnection, applied: Sequence[Change]) -> Sequence[Change]:
         """Return the proposed and planned changes of a target of *applied*, and those that would undo what one of them undoes.
 
