@@ -121,7 +121,13 @@ class Guesses:
         changes = await self._titles_of_undos(fixed)
         titles = [rule.title for rule in done if not isinstance(expanded[0], RulesOn | RulesOff)]
         frozen = {each: words for each in fixed if (words := await self._frozen_words(each, caller))}
-        context = Context({**known.titles, **changes}, zone, people=_names_of(known, fixed), done=titles, frozen=frozen)
+        context = Context(
+            {**known.titles, **changes},
+            zone,
+            people=await asyncio.to_thread(_names_of, known, fixed),
+            done=titles,
+            frozen=frozen,
+        )
         if unread := _typed_ends(expanded) - _typed_ends(found):  # of what would change nothing, and of nothing else
             shown = [RulesShow(ref) for each in found for ref in getattr(each, "refs", ())]
             return reading_view.unclear_message(shown, fixed, sorted(unread), context, asked=asked)
@@ -206,7 +212,9 @@ class Guesses:
     ) -> tuple[Sequence[Thing], AlreadySo] | None:
         """Return the members that *command* names, and the words for it, where all are as it would make them; else None."""
         site = await site_for(command.site, caller, self._gatehouse)
-        members = {email_key(one.email): one for one in await self._list_soon(site.members.recent()) or ()}
+        there = await self._list_soon(site.members.recent()) or ()
+        # In a thread, for a hundred thousand members would hold up the event loop.
+        members = await asyncio.to_thread(_find_members, there, command.emails)
         named = [members.get(email_key(email)) for email in command.emails]
         wanted = {name.casefold() for name in command.segments}
         things = []
@@ -339,6 +347,12 @@ def _build_known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]],
         segments=segments,
         hosts=[host for host, _ in hosts.most_common(MAX_HOSTS)],
     )
+
+
+def _find_members(members: Sequence[Member], emails: Sequence[str]) -> Mapping[str, Member]:
+    """Return those of *members* who have one of *emails*, by `email_key`."""
+    wanted = {email_key(email) for email in emails}
+    return {key: member for member in members if (key := email_key(member.email)) in wanted}
 
 
 def _names_of(known: Known, commands: Sequence[Command]) -> Mapping[str, str]:
