@@ -352,7 +352,8 @@ async def test_a_start_that_clocks_skip_is_refused(alice: Colleague, clock: Cloc
 
 @pytest.mark.parametrize("verb", ["off", "pause"])
 async def test_what_would_end_before_it_starts_is_refused(alice: Colleague, verb: str) -> None:
-    assert "end before it starts" in alice.slack_text(await alice.says(f"/rules {verb} {OLD} tomorrow until tonight"))
+    answer = await alice.says(f"/rules {verb} {OLD} tomorrow 9:00 until tomorrow 8:00")
+    assert "end before it starts" in alice.slack_text(answer)
     assert await alice.store.changes.list_planned() == []
 
 
