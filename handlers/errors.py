@@ -50,7 +50,7 @@ class Refusal(Exception):
         return super().__new__(cls)
 
     def words(self) -> Words:
-        """What the person who asked is told."""
+        """Return what the person who asked is told."""
         raise NotImplementedError
 
 

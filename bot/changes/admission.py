@@ -21,7 +21,7 @@ async def require_admission(
     Raises NotTemporary where that has another end now, or none, AlreadyRequested and TooManyRequests.
     """
     if reverts is not None:
-        # Locked, so that nobody moves the end between this check and the commit.
+        # Locked, or somebody could move the end between this check and the commit.
         now = await store.changes.get_locked(tx, reverts.id) or reverts
         if not now.is_temporary or now.request.reverts_at != reverts.request.reverts_at:
             raise NotTemporary(now)

@@ -58,7 +58,7 @@ async def mark_effects(store: Store, tx: AsyncConnection, applied: Sequence[Chan
     """Mark the changes that the *applied* ones undid, and move the requests that they overtook to stale; return these."""
     overtaken = await _overtake(store, tx, applied, now)
     await _mark_all_undone(store, tx, [change for change in applied if change.request.undoes])
-    # Changes are locked before their messages, as by whoever clicks on a card.
+    # Changes are locked before their messages, in the order that a click on a card takes.
     await _redraw_ending(store, tx, [change.edit.target for change in applied])
     return overtaken
 

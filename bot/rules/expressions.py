@@ -92,7 +92,7 @@ def _translate(expression: str) -> str:
 
 
 def _refers_back(match: re.Match[str], expression: str) -> bool:
-    """Whether an escape is a back reference: where there is no such group, JavaScript takes it for a character."""
+    """Whether an escape is a back reference: where there is no such group, JavaScript reads it as a character."""
     if not match["number"] and match[0] != r"\k":
         return False
     starts = [each[0] for each in TOKEN.finditer(expression)]

@@ -236,7 +236,7 @@ class RedirectRecords:
         return row.text(Column.NAME) or _without_scheme(_exact_url(source) or source).rstrip("/") or row.text(Column.TO)
 
     def problem(self, row: RedirectRow) -> RowProblem | None:
-        """Return what is wrong with *row*, by itself or together with the others; None where nothing is."""
+        """Return what is wrong with *row*, alone or together with the others; None where nothing is."""
         return _problem(row) or self._find_duplicate(row) or self._unclear_group(row.text(Column.GROUP))
 
     def source_taken(self, row: RedirectRow) -> SourceTaken | None:
@@ -273,7 +273,7 @@ class RedirectRecords:
 
 
 def _problem(row: RedirectRow) -> RowProblem | None:
-    """Return what is wrong with *row* by itself; None where nothing is."""
+    """Return what is wrong with *row* alone; None where nothing is."""
     if row.flaw is not None:
         return row.flaw
     for column in (Column.FROM, Column.TO):

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 MAX_WALKS: Final = 1_000_000
-"""The threshold of the oldest generation: so large that Python never starts a full collection by itself."""
+"""The threshold of the oldest generation: so large that Python never starts a full collection on its own."""
 MIN_WALKS: Final = 20
 """Collections of the middle generation after which a full one is worth its time: some 140,000 new objects."""
 CHECK_SECONDS: Final = 60.0

@@ -164,7 +164,7 @@ def _may_be_length(clock: re.Match[str]) -> bool:
 
 
 def _is_clear(clock: re.Match[str]) -> bool:
-    """Whether *clock* is a time by itself: not ``8``, nor ``10.12``, which may be a day in December."""
+    """Whether *clock* alone is a time: not ``8``, nor ``10.12``, which may be a day in December."""
     separator, marker = clock[2], clock[4]
     if marker == "h":
         return not _may_be_length(clock)

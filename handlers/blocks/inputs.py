@@ -63,7 +63,7 @@ def text(
     hint: str | None = None,
     most: int = MOST_TYPED,
 ) -> Block:
-    """A line, or several, of text of *most* characters, or a whole number. *value* must be short enough to be typed.
+    """Return a line, or several, of text of *most* characters, or a whole number. *value* must be short enough to be typed.
 
     A *value* of several lines gets several: an input of one line would join them.
     """
@@ -82,7 +82,7 @@ START: Final = "start"
 
 
 def start(value: str) -> Block:
-    """An input for the time at which a change is to be made; empty for at once."""
+    """Return an input for the time at which a change is to be made; empty for at once."""
     hint = "A time such as tomorrow 9:00 or Friday 18:00. Leave it empty to do it now."
     return text(START, "Start", value, optional=True, placeholder="tomorrow 9:00", hint=hint)
 
@@ -91,7 +91,7 @@ EXPIRY: Final = "expiry"
 
 
 def expiry(value: str) -> Block:
-    """An input for the time at which a change is to be reverted; empty for never."""
+    """Return an input for the time at which a change is to be reverted; empty for never."""
     hint = "A duration such as 2h or 7d, or a time such as 18:00. Leave it empty to keep the change."
     return text(EXPIRY, "Revert after", value, optional=True, placeholder="2h", hint=hint)
 
@@ -100,7 +100,7 @@ CHANNEL: Final = "channel"
 
 
 def channel(chosen: str = "") -> Block:
-    """An input for the channel that a change is announced in, for a form that was not opened from a channel."""
+    """Return an input for the channel that a change is announced in, for a form that was not opened from a channel."""
     proposed = {"initial_conversation": chosen} if chosen else {"default_to_current_conversation": True}
     element: Block = {
         "type": "conversations_select",
@@ -113,7 +113,7 @@ def channel(chosen: str = "") -> Block:
 
 
 def chosen_channel(view: Mapping[str, Any]) -> str:
-    """The channel that was chosen in a form, if it asked."""
+    """Return the channel that was chosen in a form, if it asked."""
     return str(_state(values_of(view), CHANNEL).get("selected_conversation") or "")
 
 
@@ -130,14 +130,14 @@ def reason(value: str, *, loops: bool = False, most: int = MOST_TYPED) -> Block:
 
 
 def option(value: str, words: str = "") -> Block:
-    """A choice that reads as *words*, or as its value; the value is never cut, so one that is too long must not get here."""
+    """Return a choice that reads as *words*, or as its value, which is never cut: one that is too long must not get here."""
     shown = escape_invisible(words or value)
     shown = shown if len(shown) <= LONGEST_OPTION else f"{shown[: LONGEST_OPTION - 1]}…"
     return {"text": plain_text(shown, LONGEST_OPTION), "value": value}
 
 
 def _choice(kind: str, block_id: str, label: str, options: Mapping[str, str], chosen: str | None) -> Block:
-    """An input for one of *options*, of which the *chosen* one is proposed; many stand in groups."""
+    """Return an input for one of *options*, of which the *chosen* one is proposed; many stand in groups."""
     offered = {str(value): option(str(value), words) for value, words in options.items()}
     element: Block = {"type": kind, "action_id": action_id(block_id), **_menu_options([*offered.values()])}
     if chosen in offered:
@@ -158,25 +158,25 @@ def _range_label(options: Sequence[Block]) -> Block:
 
 
 def menu(block_id: str, label: str, options: Mapping[str, str], chosen: str | None, *, dispatch: bool = False) -> Block:
-    """A menu of one choice. *options*: what each value is called."""
+    """Return a menu of one choice. *options*: what each value is called."""
     block = _choice("static_select", block_id, label, options, chosen)
     return block | {"dispatch_action": True} if dispatch else block
 
 
 def radios(block_id: str, label: str, options: Mapping[str, str], chosen: str | None = None) -> Block:
-    """A choice of one, of which the first is chosen where no other is. *options*: what each value is called."""
+    """Return a choice of one, of which the first is chosen where no other is. *options*: what each value is called."""
     return _choice("radio_buttons", block_id, label, options, chosen if chosen in options else str(next(iter(options))))
 
 
 def choice_names(options: Iterable[str], chosen: Sequence[str]) -> list[str]:
-    """The names that a menu of several choices can hold: those chosen first, then the others, a hundred in all."""
+    """Return the names that a menu of several choices can hold: those chosen first, then the others, a hundred in all."""
     return [name for name in dict.fromkeys([*chosen, *options]) if 0 < len(name) <= LONGEST_OPTION][:MOST_OPTIONS]
 
 
 def choices(
     block_id: str, label: str, options: Iterable[str], chosen: Sequence[str], *, hint: str, thing: str = "segments"
 ) -> Block:
-    """A menu of which several may be chosen; what is chosen is offered first, so that it is always among the hundred."""
+    """Return a menu of which several may be chosen; what is chosen is offered first, so that it is always among the hundred."""
     known = dict.fromkeys(choice_names(options, chosen))
     element: Block = {
         "type": "multi_static_select",
@@ -193,7 +193,7 @@ FILE: Final = "file"
 
 
 def file(block_id: str, label: str, types: Sequence[str], *, optional: bool = False, hint: str | None = None) -> Block:
-    """An input for one file whose name ends in one of *types* (without the dot). What comes has to be checked all the
+    """Return an input for one file whose name ends in one of *types* (without the dot). What comes has to be checked all the
     same: Slack looks at nothing but the name.
     """
     element: Block = {
@@ -227,13 +227,13 @@ def find_untouched(view: Mapping[str, Any]) -> frozenset[str]:
 
 
 def file_name(values: Mapping[str, Any], block_id: str) -> str:
-    """The name of the file that was chosen; empty where none was."""
+    """Return the name of the file that was chosen; empty where none was."""
     files = _state(values, block_id).get("files") or ()
     return next((str(one.get("name") or one.get("id") or "")[:200] for one in files), "")
 
 
 def file_id(values: Mapping[str, Any], block_id: str) -> str | None:
-    """The id of the file that was chosen, for `Gatehouse.files.read`; None where none was."""
+    """Return the id of the file that was chosen, for `Gatehouse.files.read`; None where none was."""
     return next((str(one["id"]) for one in _state(values, block_id).get("files") or () if one.get("id")), None)
 
 

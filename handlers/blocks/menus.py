@@ -19,7 +19,7 @@ TITLE: Final = 40
 
 
 def rule_menu(place: str = "menu") -> Block:
-    """A menu of rules. *place* sets it apart from others in the same message."""
+    """Return a menu of rules. *place* sets it apart from others in the same message."""
     return _menu(f"v1.pick.rule.{place}", "Name, id or part of a URL")
 
 
@@ -49,7 +49,7 @@ def _modal(title: str, words: str, menu: Block, channel: str) -> View:
 
 
 def rule_options(rules: Iterable[Rule]) -> list[Block]:
-    """A line for each rule: its name and where it acts; where two would read the same, its id instead."""
+    """Return a line for each rule: its name and where it acts; where two would read the same, its id instead."""
     known: set[str] = set()
     lines = []
     for rule in rules:
@@ -71,7 +71,7 @@ def _first_source(rule: Rule) -> str:
 
 
 def member_options(members: Iterable[tuple[str, Member]], *, sites: int) -> list[Block]:
-    """A line for each member of a site: who they are, in full, since only the person who types sees it."""
+    """Return a line for each member of a site: who they are, in full, since only the person who types sees it."""
     lines = []
     for site, member in members:
         called = (member.name or "").strip()

@@ -27,7 +27,7 @@ def frame(
     submit: str | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> View:
-    """A modal of *blocks*; with *submit*, one that can be sent."""
+    """Return a modal of *blocks*; with *submit*, one that can be sent."""
     view: View = {
         "type": "modal",
         "callback_id": callback_id,
@@ -50,7 +50,7 @@ MAX_ALERT: Final = 200
 
 
 def warning(markup: str) -> Block:
-    """What is wrong: an alert, which only modals have, or a section where it is too long for one."""
+    """Return what is wrong: an alert, which only modals have, or a section where it is too long for one."""
     if len(markup) > MAX_ALERT:
         return section(f":warning: {markup}")
     return {"type": "alert", "text": mrkdwn(markup), "level": "warning"}
@@ -67,7 +67,7 @@ def without_alerts(blocks: Sequence[Block]) -> list[Block]:
 
 
 def note(words: str) -> Block:
-    """What is wrong, or what to know, right above the field that it is about."""
+    """Return what is wrong, or what to know, right above the field that it is about."""
     return warning(esc(words, 2500))
 
 
@@ -154,7 +154,7 @@ def with_blocks_above(first: Sequence[Block], view: View) -> View:
 
 
 def kept_form(view: View, words: str, reference: str) -> View:
-    """The form that was sent as *view*, with all that was typed, under *words* (mrkdwn) on why nothing came of it."""
+    """Return the form that was sent as *view*, with all that was typed, under *words* (mrkdwn) on why nothing came of it."""
     values = inputs.values_of(view)
     blocks = [block for block in view.get("blocks") or () if block.get("block_id") not in {KEPT, KEPT_HOW}]
     states = (state for block_values in values.values() for state in block_values.values())
@@ -190,7 +190,7 @@ def fallback_view(view: View, *, passes: bool, ended: bool) -> View:
 
 
 def notice(message: Message, channel: str = "") -> View:
-    """An answer shown where the person looks: in the modal that is open. *channel* is where they came from."""
+    """Return an answer shown where the person looks: in the modal that is open. *channel* is where they came from."""
     blocks = list(without_tables(message).blocks)  # Slack takes no table in a modal
     return frame("Gatehouse", blocks, callback_id="v1.notice", metadata={"channel": channel})
 
@@ -208,7 +208,7 @@ def is_panel(view: View | None) -> bool:
 
 
 def home(blocks: Sequence[Block], channel: str) -> View:
-    """The app's home, showing *blocks*."""
+    """Return the app's home, showing *blocks*."""
     return {
         "type": "home",
         "callback_id": "v1.home",
@@ -231,7 +231,7 @@ def old_form_view() -> View:
 
 
 def metadata(view: View) -> dict[str, Any]:
-    """What `frame` put into a view to find again; empty where there is none, or where it is not ours."""
+    """Return what `frame` put into a view to find again; empty where there is none, or where it is not ours."""
     try:
         kept = json.loads(view.get("private_metadata") or "{}")
     except ValueError:
@@ -240,7 +240,7 @@ def metadata(view: View) -> dict[str, Any]:
 
 
 def time_errors(start: str, expiry: str) -> dict[str, str]:
-    """The errors in the typed start and end, to show under their inputs."""
+    """Return the errors in the typed start and end, to show under their inputs."""
     wrong = {}
     if start.strip() and parse_start(start) is None:
         wrong[inputs.START] = "Enter a time such as tomorrow 9:00 or Friday 18:00."

@@ -55,7 +55,7 @@ def strip_markup(markup: str) -> str:
 
 
 def table(caption: str, columns: Sequence[str], rows: Sequence[Row], *, first: int | None = None) -> list[Block]:
-    """The *rows* under the names of their *columns*, the first of which says what a row is about.
+    """Return the *rows* under the names of their *columns*, the first of which says what a row is about.
 
     *first*: the number of the first row for ``#n``, where they have numbers. Sections instead where the rows are few, or
     hold more than Slack takes.
@@ -86,7 +86,7 @@ def _cell(content: str | Number) -> Block:
 
 
 def _button_cell(button: Block | None) -> Block:
-    """A button; a client that draws none in tables shows what to type instead."""
+    """Return a button; a client that draws none in tables shows what to type instead."""
     if button is None:
         return _cell("")
     return {"type": "action", "element": button, "fallback": {"type": "raw_text", "text": slash(button["value"])}}
@@ -105,7 +105,7 @@ def buttons_of(block: Block) -> list[Block]:
 
 
 def without_buttons(block: Block, gone: Sequence[Block]) -> Block:
-    """The table *block* with what to type in place of the buttons that are *gone*."""
+    """Return the table *block* with what to type in place of the buttons that are *gone*."""
     rows = [[cell["fallback"] if cell.get("element") in gone else cell for cell in row] for row in block["rows"]]
     return {**block, "rows": rows}
 
@@ -125,7 +125,7 @@ def without_tables(shown: Message) -> Message:
 
 
 def sections(block: Block) -> list[Block]:
-    """The rows of the table *block*, each as a section with its button; without them where that is too long."""
+    """Return the rows of the table *block*, each as a section with its button; without them where that is too long."""
     title = block["row_header_column_index"]
     rows = [_section(row, title) for row in block["rows"][1:]]
     if sum(len(repr(row)) for row in rows) <= MAX_SECTIONS:
@@ -134,7 +134,7 @@ def sections(block: Block) -> list[Block]:
 
 
 def _section(row: Sequence[Block], title: int) -> Block:
-    """The thing that the row is about and what is said of it shortly; the last text stands below."""
+    """Return the thing that the row is about and what is said of it shortly; the last text stands below."""
     texts = [esc(cell["text"]) for cell in row if "text" in cell]
     buttons = [cell["element"] for cell in row if cell["type"] == "action"]
     lead, name, about = texts[:title], texts[title], texts[title + 1 :]

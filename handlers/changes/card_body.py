@@ -46,7 +46,7 @@ MAX_LOST: Final = 6
 
 
 def body(change: Change, groups: Groups | None, progress: Progress | None) -> list[Block]:
-    """The deleted, created or edited content; of many items, the progress of each. Empty where nothing happened."""
+    """Return the deleted, created or edited content; of many items, the progress of each. Empty where nothing happened."""
     if change.state in NOTHING_HAPPENED:
         return []
     if progress is not None:
@@ -116,7 +116,7 @@ def _changed_fields(change: Change, groups: Groups | None) -> list[Block]:
 
 
 def _unchanged_parts(rule: RuleDraft) -> list[Block]:
-    """The other conditions of an edited rule, for approvers: its filters, and how many pairs `excerpt` left empty."""
+    """Return the other conditions of an edited rule, for approvers: its filters, and how many pairs `excerpt` left empty."""
     pairs = rule.pairs or ()
     filters = dict.fromkeys(filter(None, map(filters_words, pairs)))
     left = sum(pair == Pair() for pair in pairs) if len(pairs) > MAX_PAIRS else 0

@@ -130,7 +130,7 @@ def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | Non
 
 
 def _end_buttons(change: Change) -> list[Block | None]:
-    """The buttons that revert a temporary change now, extend it, or keep it."""
+    """Return the buttons that revert a temporary change now, extend it, or keep it."""
     revert, keep = "Revert now", "Keep"
     if (switched := new_status(change.edit)) is not None:
         revert, keep = f"Switch {'on' if switched == 'off' else 'off'} now", f"Keep {switched}"
@@ -143,7 +143,7 @@ def _end_buttons(change: Change) -> list[Block | None]:
 
 
 def _extend_button(change: Change) -> Block | None:
-    """The button that extends *change* by some time from the end that the card shows, which it is numbered with."""
+    """Return the button that extends *change* by some time from the end that the card shows, which it is numbered with."""
     ends = change.request.reverts_at
     shown_end = "" if ends is None else f".{int(ends.timestamp())}"
     return decision_button(change, extension(change)[1], f"extend{shown_end}")

@@ -76,7 +76,7 @@ async def refuse_unchanged(things: Sequence[Thing], so: AlreadySo, gatehouse: Ga
 
 
 async def _last_change(things: Sequence[Thing], gatehouse: Gatehouse) -> str:
-    """Who made the one thing as it is and when, as a sentence: whoever comes second asks that next. Empty for several."""
+    """Return who made the one thing as it is and when, as a sentence: whoever comes second asks that next. Empty for several."""
     if len(things) != 1:
         return ""
     last = await gatehouse.store.changes.last_applied_to(things[0].target)

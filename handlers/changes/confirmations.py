@@ -29,7 +29,7 @@ def question(change: Change, yes: str) -> Block:
 
 
 def _consequence(change: Change) -> str:
-    """The consequence of a click, for Slack's confirm dialog."""
+    """Return the consequence of a click, for Slack's confirm dialog."""
     before = change.edit.before or {}
     pairs, is_on = len(before.get("pairs") or ()), before.get("status") == "Active"
     if change.bulk.in_steps:

@@ -103,7 +103,7 @@ def freeze_message(
 
 
 def preview(freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str], command: GatehouseFreeze) -> Message:
-    """The question before a freeze is made, with the planned changes that it would hold back."""
+    """Return the question before a freeze is made, with the planned changes that it would hold back."""
     blocks = [
         messages.section(f"{MARK} *Freeze {scope_in_sentence(freeze)} {_period(freeze)}?*"),
         *_held_plans(plans, links),
@@ -113,7 +113,7 @@ def preview(freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str
 
 
 def _held_plans(plans: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
-    """The changes that were planned to start within a freeze."""
+    """Return the changes that were planned to start within a freeze."""
     if not plans:
         return []
     who = join_words(list(dict.fromkeys(f"<@{each.request.requester}>" for each in plans)), most=10)
@@ -122,7 +122,7 @@ def _held_plans(plans: Sequence[Change], links: Mapping[str, str]) -> list[Block
 
 
 def _running_blocks(running: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
-    """The changes that were in progress when a freeze was made."""
+    """Return the changes that were in progress when a freeze was made."""
     if not running:
         return []
     goes = "is under way and goes on" if len(running) == 1 else "are under way and go on"
@@ -158,7 +158,7 @@ def lifted_card(freeze: ChatFreeze, by: str, at: datetime) -> Message:
 
 
 def _lifters(freeze: ChatFreeze, by: str) -> str:
-    """Who lifted a freeze, *by* last."""
+    """Return who lifted a freeze, *by* last."""
     return join_words([f"<@{by}>", *(f"<@{one}>" for one in freeze.lifted_by if one != by)])
 
 

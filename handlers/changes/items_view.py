@@ -62,7 +62,7 @@ def _verb(item: Item) -> str:
 
 
 def line_of(item: Item, *, has_begun: bool, since: Change | None = None) -> str:
-    """The action for *item*, and its outcome once the change has started. *since*: what left nothing of it."""
+    """Return the action for *item*, and its outcome once the change has started. *since*: what left nothing of it."""
     mark, word = OUTCOMES[item.outcome]
     if since is not None:
         how = "deleted" if since.edit.kind.destroys else "changed"

@@ -52,9 +52,10 @@ def row(
     tally: Tally | None = None,
     since: Change | None = None,
 ) -> str:
-    """What *change* is and where it stands; below, who asked for it and why, who let it through or has to, what *more* there is
-    to say of it in this list, when, where, and its card. *tally*: of a bulk change, what its items came to. *since*: what
-    left nothing of a temporary one.
+    """Return the row of *change*: its title and state, and a line of facts below.
+
+    The facts are: requester and reason, who approved it or has to, *more*, time, channel, and a link to its card. *tally*: of a
+    bulk change, the outcomes of its items. *since*: the later change that left nothing of a temporary one.
     """
     if public:
         change = without_secrets(change)

@@ -48,7 +48,7 @@ def is_reverted(change: Change) -> bool:
 
 
 def outcome_word(change: Change) -> str:
-    """The state of *change*, in a word or two."""
+    """Return the state of *change*, in a word or two."""
     if change.run.undone_by:
         return "reverted" if is_reverted(change) else "undone"
     return STATES[change.state].word
@@ -60,7 +60,7 @@ def is_partly_done(change: Change, tally: Tally | None) -> bool:
 
 
 def mark_of(change: Change) -> str:
-    """The emoji for the state of *change*."""
+    """Return the emoji for the state of *change*."""
     if change.state is State.PROPOSED and not takes_away(change):
         return ":raising_hand:"
     if change.run.held not in {Held.NOT, Held.WORD} and change.state is State.PLANNED:

@@ -118,7 +118,7 @@ looks at answers by machine finds them by it."""
 
 
 def _message(text: str, blocks: Sequence[Block], *, asked: str, unchanged: bool, reference: str = "") -> Message:
-    """An answer to what did not work, that can be told from others; last, what was typed, and what finds the log line."""
+    """Return an answer to what did not work, that can be told from others; last, what was typed, and what finds the log line."""
     begin = {**blocks[0], "block_id": UNCHANGED if unchanged else PROBLEM}
     said = [f"You typed {code(asked, 200)}"] if asked else []
     said += [f"Reference {code(reference)}"] if reference else []
@@ -137,7 +137,7 @@ def says_unchanged(blocks: Iterable[Block]) -> bool:
 
 
 def problem(words: Words, *, asked: str, reference: str = "", attempted: bool = False) -> Message:
-    """An error in *words*, with buttons for what may be meant.
+    """Return an error in *words*, with buttons for what may be meant.
 
     *asked* is the person's own text; *reference* finds the log line, where somebody may have to. *attempted*: they
     wanted to change something.
@@ -155,7 +155,7 @@ def _words_text(words: Words, unchanged: str) -> str:
 
 
 def unclear_message(error: Unclear, *, asked: str) -> Message:
-    """What was not understood, the nearest harmless command as a button, and the lines of help that may be meant."""
+    """Return what was not understood, the nearest harmless command as a button, and the lines of help that may be meant."""
     is_attempt = bool(error.about) and all(kind.writes for kind in error.about)
     unchanged = " Nothing was changed." if is_attempt else ""
     blocks = [messages.section(f":thinking_face: *{esc(error.what, 400)}*{unchanged}")]
@@ -198,7 +198,7 @@ def not_one_message(error: NotOne, *, asked: str, attempted: bool = False) -> Me
 
 
 def _rule_choices(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:
-    """A line for each of *rules*, with a button."""
+    """Return a line for each of *rules*, with a button."""
     return [
         messages.section(
             f"*{esc(rule.title, 120)}*\n{status_name(rule, groups)}   {type_name(rule)}   {code(rule.id, 100)}",
@@ -209,7 +209,7 @@ def _rule_choices(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:
 
 
 def words_for(error: Exception) -> Words:
-    """The words for *error*: its own, or those of the closest of its ancestors that has some."""
+    """Return the words for *error*: its own, or those of the closest of its ancestors that has some."""
     if isinstance(error, Refusal):
         return error.words()
     kind = next(kind for kind in type(error).__mro__ if kind in ERROR_WORDS)
@@ -254,7 +254,7 @@ CORRECTED_AT: Final[Mapping[type[Exception], str]] = {
 
 
 def unsaved_form(error: Exception, view: View, *, caller: Caller) -> View | None:
-    """The form that was sent as *view*, kept because *error* may pass, or be corrected in it.
+    """Return the form that was sent as *view*, kept because *error* may pass, or be corrected in it.
 
     None where it would only be refused again, or would make two of what may have been done.
     """

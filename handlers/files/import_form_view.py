@@ -139,7 +139,7 @@ MAX_PACKED: Final = 2_000
 
 
 def handed_errors(handed: Handed) -> dict[str, str]:
-    """The errors found before anything is read, to show under the inputs."""
+    """Return the errors found before anything is read, to show under the inputs."""
     if not handed.file and not handed.packed:
         return {inputs.FILE: "Choose a file, or paste its text below."}
     if handed.file and handed.packed:
@@ -183,7 +183,7 @@ MEMBER_FORMS: Final = ImportForms("Import members", MEMBERS_FILE, MEMBERS, ["csv
 
 
 def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
-    """The first form: for the file, or its text. *wrong*: what is wrong with the one that was *handed* over."""
+    """Return the first form: for the file, or its text. *wrong*: what is wrong with the one that was *handed* over."""
     about, asked = forms.asked(handed)
     refused = [section(f":warning: *Nothing was imported.* {esc(wrong, 1500)}")] if wrong else []
     pasted = handed.pasted if len(handed.pasted) <= inputs.MOST_TYPED else ""
@@ -200,7 +200,7 @@ def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
 
 
 def plan_form(forms: ImportForms, plan: ImportPlan, handed: Handed, why: str = "") -> View:
-    """The preview, whole emails and all: a modal is private. It can be sent where something can be imported, or chosen.
+    """Return the preview, whole emails and all: a modal is private. It can be sent where something can be imported, or chosen.
 
     *why*: it was sent, and nothing was imported: one of MOVED, UNANSWERED, SILENT and ALL_SKIPPED.
     """
@@ -228,7 +228,7 @@ NOTHING: Final = ":heavy_check_mark: *Nothing to import.*"
 
 
 def choice_inputs(entries: Sequence[Entry], chosen: Choices, arrival: Mapping[str, str] = ARRIVAL) -> list[Block]:
-    """A question for each kind of rules that something can be done with; none where there is no such rule.
+    """Return a question for each kind of rules that something can be done with; none where there is no such rule.
 
     *chosen*: what is chosen in it.
     """
@@ -243,7 +243,7 @@ def choice_inputs(entries: Sequence[Entry], chosen: Choices, arrival: Mapping[st
 
 
 def group_inputs(entries: Sequence[Entry], groups: Groups | None, chosen: Choices) -> list[Block]:
-    """A menu for each of the first groups of the file that aren't here; none where there is no group to choose.
+    """Return a menu for each of the first groups of the file that aren't here; none where there is no group to choose.
 
     *chosen*: what is chosen in it.
     """
@@ -296,7 +296,7 @@ def read_choices(view: View) -> Choices:
 
 
 def encoding_input(readings: Sequence[Reading], chosen: str) -> list[Block]:
-    """A menu of how the names of a file read, where its encoding can't be told; nothing is chosen before somebody did."""
+    """Return a menu of how the names of a file read, where its encoding can't be told; nothing is chosen before somebody did."""
     if not readings:
         return []
     options = {each.encoding: _reading_label(each) for each in readings}
@@ -312,7 +312,7 @@ def _reading_label(reading: Reading) -> str:
 
 
 def column_inputs(file: MemberFile) -> list[Block]:
-    """A menu of columns for each thing that is read; none where there is nothing to choose, or nothing was in doubt."""
+    """Return a menu of columns for each thing that is read; none where there is nothing to choose, or nothing was in doubt."""
     if not (file.unused or file.layout.in_doubt):
         return []
     words = "*Which column is which?* The preview follows what you choose."
@@ -346,7 +346,7 @@ def _column_label(file: MemberFile, at: int) -> str:
 
 
 def read_columns(view: View) -> Chosen | None:
-    """The columns that somebody chose, None for what has none; None where the form did not ask."""
+    """Return the columns that somebody chose, None for what has none; None where the form did not ask."""
     values = inputs.values_of(view)
     chosen = {column: inputs.typed_value(values, f"{COLUMN}.{column}") for column in ASKED}
     answers = {column: PLACES.get(at) for column, at in chosen.items() if at}

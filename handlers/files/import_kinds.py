@@ -65,7 +65,7 @@ def rule_plan(
     groups: Groups | None = None,
     end: TableEnd = NO_END,
 ) -> ImportPlan:
-    """The plan of an import of rules, by *choices*; *table*: what they were read from, if it was one.
+    """Return the plan of an import of rules, by *choices*; *table*: what they were read from, if it was one.
 
     *encoding*: what somebody chose. *groups*: those that can be chosen for rules whose own one isn't there.
     """
@@ -148,7 +148,7 @@ async def _with_loops(
 async def _loops(
     plan: ImportPlan, choices: Choices, live: Sequence[Rule], groups: Groups | None, effort: Effort
 ) -> Sequence[str]:
-    """The new loops that *choices* would cause, in plain lines."""
+    """Return the new loops that *choices* would cause, in plain lines."""
     made, numbers = await asyncio.to_thread(_resulting_rules, plan, choices)
     word = plan.columns[0]
     return list(
@@ -207,7 +207,7 @@ async def _end_of_table(table: RedirectFile, handed: Handed, caller: Caller, gat
 
 
 async def _groups(gatehouse: Gatehouse) -> Groups | None:
-    """The groups that a rule can be put into, which are none where the service has no groups; None where it can't tell."""
+    """Return the groups that a rule can be put into, which are none where the service has no groups; None where it can't tell."""
     try:
         listing = await gatehouse.groups.fresh()
         return Groups.of(listing.whole() if listing is not None else ())
@@ -228,7 +228,7 @@ async def import_members(command: MembersImport, caller: Caller, gatehouse: Gate
 
 
 def member_plan(plan: MemberPlan, site: str, encoding: str = "") -> ImportPlan:
-    """What importing members into *site* would do. *encoding*: what somebody chose."""
+    """Return what importing members into *site* would do. *encoding*: what somebody chose."""
     readings = plan.file.readings
     numbers = {entry.row.line: number for number, entry in enumerate(plan.entries, 1)}
     items = [

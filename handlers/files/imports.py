@@ -67,7 +67,7 @@ class Import(Generic[C]):
         return Handed.of(view), self.read_choices(view)
 
     async def show(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View:
-        """The form with what happens by what was chosen; the file is read again."""
+        """Return the form with what happens by what was chosen; the file is read again."""
         async with gatehouse.limits.file_work("import", caller.user, caller.channel):
             return plan_form(self.forms, *await self._make_plan(*agreed, caller, gatehouse))
 
@@ -105,7 +105,7 @@ class Import(Generic[C]):
     async def _make_plan(
         self, handed: Handed, chosen: C | None, caller: Caller, gatehouse: Gatehouse
     ) -> tuple[ImportPlan, Handed]:
-        """The plan, and what a form keeps that shows it; raises BadFile, the errors of `FileReader` and those of clients."""
+        """Return the plan, and what its form keeps; raises BadFile, the errors of `FileReader` and those of clients."""
         content = await gatehouse.files.read(handed.file, most=MAX_BYTES) if handed.file else handed.pasted.encode()
         plan = await self.plan(content, handed, chosen, caller, gatehouse)
         # In a thread: there may be very many rows.
@@ -113,7 +113,7 @@ class Import(Generic[C]):
 
 
 def _why_not_yet(plan: ImportPlan, handed: Handed, *, is_moved: bool) -> str:
-    """Why nothing is imported of a preview that was sent, which says so; empty where it can be."""
+    """Return why nothing is imported of a preview that was sent, which says so; empty where it can be."""
     if is_moved:
         return MOVED
     if plan.unanswered:

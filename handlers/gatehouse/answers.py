@@ -80,18 +80,18 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
 
 
 async def overtaking_of(changes: Iterable[Change], gatehouse: Gatehouse) -> Mapping[str, Change]:
-    """What left nothing of those *changes* that are temporary, by their ids; nothing of the others."""
+    """Return what left nothing of those *changes* that are temporary, by their ids; nothing of the others."""
     found = {each.id: await find_overtaking(gatehouse.store, each) for each in changes}
     return {change_id: since for change_id, since in found.items() if since is not None}
 
 
 async def tallies_of(changes: Iterable[Change], gatehouse: Gatehouse) -> Mapping[str, Tally]:
-    """The outcomes of the items of bulk changes, by the ids of the changes."""
+    """Return the outcomes of the items of bulk changes, by the ids of the changes."""
     return {each.id: await gatehouse.store.items.tally(each.id) for each in changes if each.is_bulk}
 
 
 async def changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_sets: bool) -> Mapping[str, Change]:
-    """The changes that entries are about, by the ids there; *as_sets*: the bulk change instead of a part of it."""
+    """Return the changes that entries are about, by the ids there; *as_sets*: the bulk change instead of a part of it."""
     changes = await gatehouse.store.changes.get_many(list({entry.change_id for entry in found if entry.change_id}))
     if not as_sets:
         return changes
@@ -153,7 +153,7 @@ def _person_id(text: str | None, caller: Caller) -> str | None:
 async def moment_of(
     text: str | None, caller: Caller, gatehouse: Gatehouse, example: str = "gatehouse audit since:24h"
 ) -> datetime | None:
-    """The moment since which *text* is; raises BadFilter, with a command as an *example*."""
+    """Return the moment since which *text* is; raises BadFilter, with a command as an *example*."""
     if text is None:
         return None
     if (since := parse_since(text)) is None:
@@ -200,7 +200,7 @@ async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse)
 
 
 async def ask_services(gatehouse: Gatehouse, *, seconds: float | None = None) -> dict[str, str]:
-    """What each service says to a plain question: "ok" and how many records, or what is wrong.
+    """Return what each service says to a plain question: "ok" and how many records, or what is wrong.
 
     *seconds*: how long it may take; then what it says may be a few seconds old.
     """
@@ -301,7 +301,7 @@ async def waiting_changes(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[
 
 
 async def links_to(changes: Iterable[Change], gatehouse: Gatehouse) -> dict[str, str]:
-    """The links to the cards of *changes*, by their ids; of what has none, such as an end, to that of what it undid."""
+    """Return the links to the cards of *changes*, by their ids; of what has none, such as an end, to that of what it undid."""
     link = gatehouse.store.cards.link
     return {change.id: await link(change.id) or await link(change.request.undoes or "") for change in changes}
 
@@ -337,7 +337,7 @@ def due_at(change: Change) -> datetime | None:
 
 
 async def _temporary_changes(gatehouse: Gatehouse) -> list[Change]:
-    """The changes that will be reverted, the next of them first; none of what was changed or deleted since."""
+    """Return the changes that will be reverted, the next of them first; none of what was changed or deleted since."""
     due = [timer.change_id for timer in await gatehouse.store.timers.list_pending(TimerKind.REVERT)]
     ending = [change for change in await _changes_of(due, gatehouse) if change.is_temporary]
     overtaking = await overtaking_of(ending, gatehouse)
@@ -345,14 +345,14 @@ async def _temporary_changes(gatehouse: Gatehouse) -> list[Change]:
 
 
 async def _changes_of(ids: Sequence[str], gatehouse: Gatehouse) -> list[Change]:
-    """The changes with these *ids*, in their order."""
+    """Return the changes with these *ids*, in their order."""
     found = await gatehouse.store.changes.get_many(ids)
     return [found[each] for each in ids if each in found]
 
 
 @handles(RulesHistory)
 async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """What was done to a rule, also under the ids that it had before, and also after it was deleted."""
+    """Return what was done to a rule, also under the ids that it had before, and also after it was deleted."""
     rule_id, missing, modified, group = command.ref, None, None, None
     try:
         rule = await find_rule(command, caller, gatehouse)

@@ -36,7 +36,7 @@ def entries(
     public: bool,
     command: GatehouseAudit,
 ) -> Message:
-    """A page of what happened, the newest first, and what was looked for: a row for each change, a line for anything else."""
+    """Return a page of what happened, the newest first: a row for each change, a line for anything else."""
     looked_for = _filters_text(filters, command)
     if not page.items:
         return empty_message(":mag:", f"Nothing is on record{looked_for}.")
@@ -78,14 +78,14 @@ ACTIONS: Final = {
 
 
 def _action_of_another(entry: Entry, change: Change) -> str:
-    """What somebody other than its requester did about *change*."""
+    """Return what somebody other than its requester did about *change*."""
     if entry.actor in {change.request.requester, GATEHOUSE} or entry.event not in ACTIONS:
         return ""
     return f"{ACTIONS[entry.event]} by <@{entry.actor}>"
 
 
 def _event_line(entry: Entry, card: str, *, public: bool) -> str:
-    """An event that is not a change: a refusal, an export, new settings."""
+    """Return an event that is not a change: a refusal, an export, new settings."""
     link = f" · <{card}|card>" if card else ""
     who = "Gatehouse" if entry.actor == GATEHOUSE else f"<@{entry.actor}>"
     return f"{who} {_event_text(entry, public=public)} · {when(entry.at)}{link}"

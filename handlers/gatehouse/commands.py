@@ -36,7 +36,7 @@ class Since(Filter):
 
 
 def _time_in(text: str) -> str | None:
-    """The time that ``yesterday``, ``since monday`` or ``last 24h`` is; a weekday alone is none."""
+    """Return the time that ``yesterday``, ``since monday`` or ``last 24h`` is; a weekday alone is none."""
     time = text.casefold().removeprefix("since ")
     bare = time.removeprefix("last ")
     if seconds_of(bare):

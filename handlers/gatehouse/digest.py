@@ -75,7 +75,7 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
 
 
 async def read_digest(since: datetime | None, caller: Caller, gatehouse: Gatehouse) -> Digest:
-    """What there is to tell *caller* about the time since then, and about the day to come."""
+    """Return what there is to tell *caller* about the time since then, and about the day to come."""
     entries = await gatehouse.store.audit.find(Filters(since=since, without=STEPS), limit=MAX_ENTRIES)
     ended = [entry for entry in entries if entry.event in digest_view.ENDS]
     behind = await changes_behind(ended, gatehouse, as_sets=True)
@@ -110,7 +110,7 @@ RULES: Final = "rules/"
 
 
 async def _findings(ended: Sequence[Entry], caller: Caller, gatehouse: Gatehouse) -> Sequence[Finding] | None:
-    """What is wrong now with the rules that were changed; None where it could not be looked at."""
+    """Return what is wrong now with the rules that were changed; None where it could not be looked at."""
     changed = {entry.target.removeprefix(RULES) for entry in ended if entry.target.startswith(RULES)}
     if not changed or await gatehouse.access.refusal(RulesCheck.needs, caller.user, caller.channel) is not None:
         return ()

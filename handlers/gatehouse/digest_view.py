@@ -93,7 +93,7 @@ class Digest:
 
 
 def digest(found: Digest, *, title: str, public: bool, command: GatehouseDigest) -> Message:
-    """The digest as a message."""
+    """Return the digest as a message."""
     texts = digest_texts(found, title=title, public=public)
     buttons = [
         run_button("Show pending", GatehousePending(), 0) if found.waiting or found.reviews else None,
@@ -106,7 +106,7 @@ def digest(found: Digest, *, title: str, public: bool, command: GatehouseDigest)
 
 
 def digest_texts(found: Digest, *, title: str, public: bool, most: int = MAX_ROWS) -> list[str]:
-    """The parts of a digest, each with at most so many changes; one line where there is nothing to tell."""
+    """Return the parts of a digest, each with at most so many changes; one line where there is nothing to tell."""
     part = partial(_part, found, public=public, most=most)
     waiting = len(found.waiting) + found.unlisted
     parts = [
@@ -128,14 +128,14 @@ def digest_texts(found: Digest, *, title: str, public: bool, most: int = MAX_ROW
 
 
 def _freezes(freezes: Sequence[Freeze], most: int) -> list[str]:
-    """What is frozen, as few texts."""
+    """Return what is frozen, as few texts."""
     rows = [f"• {freeze_line(each)}" for each in freezes[:most]]
     rows += [f"…and {len(freezes) - most:,} more"] if len(freezes) > most else []
     return messages.pack_lines(["*Frozen*", *rows]) if freezes else []
 
 
 def _findings(findings: Sequence[Finding] | None, most: int) -> list[str]:
-    """What is wrong with rules that changed, as few texts."""
+    """Return what is wrong with rules that changed, as few texts."""
     if findings is None:
         return [
             f"*The rules can’t be read right now*, so `{slash('rules check')}` has to say whether they are all right."
@@ -237,7 +237,7 @@ def _part(
     most: int,
     unlisted: int = 0,
 ) -> list[str]:
-    """The rows of *changes* below *title*, as few texts; nothing where there are none."""
+    """Return the rows of *changes* below *title*, as few texts; nothing where there are none."""
     rows = [
         "• "
         + row(
@@ -265,12 +265,12 @@ SECOND_LINE: Final = re.compile(r"\n(?!• |…)")
 
 
 def people_in(texts: Iterable[str]) -> set[str]:
-    """The ids of the people that *texts* mention."""
+    """Return the ids of the people that *texts* mention."""
     return {user for text in texts for user in PERSON.findall(text)}
 
 
 def digest_file(texts: Sequence[str], names: Mapping[str, str]) -> str:
-    """The digest as Markdown, with the *names* of people by their ids; no email and no secret in it is whole."""
+    """Return the digest as Markdown, with the *names* of people by their ids; no email and no secret in it is whole."""
     head, *parts = (_markdown(text, names) for text in texts)
     title, _, rest = head.replace(":newspaper: ", "").partition("\n")
     return mask_text("\n\n".join([f"# {title.replace('**', '')}", *filter(None, [rest.strip()]), *parts]) + "\n")

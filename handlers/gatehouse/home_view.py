@@ -49,7 +49,7 @@ def home(
     now: datetime,
     freezes: Sequence[Freeze] = (),
 ) -> View:
-    """What waits for the reader, what of theirs waits (*own*) or is due (*coming*), and what they did last.
+    """Return what waits for the reader, what of theirs waits (*own*) or is due (*coming*), and what they did last.
 
     What waits comes first: it is what somebody else is waiting for.
     """
@@ -88,7 +88,7 @@ def _change_list(
     otherwise: str = "",
     button: Callable[[Change], Block | None] = _details_button,
 ) -> list[Block]:
-    """The changes under *title*, or *otherwise*; nothing at all where that is empty."""
+    """Return the changes under *title*, or *otherwise*; nothing at all where that is empty."""
     if not changes:
         return [messages.section(otherwise)] if otherwise else []
     shown = rows(changes[:MAX_OF_A_KIND], links, public=True, button=button)
@@ -138,7 +138,7 @@ def card(
     may_change: bool,
     digest: DigestTimes | None = None,
 ) -> Message:
-    """The settings of the channel, and the defaults for the others."""
+    """Return the settings of the channel, and the defaults for the others."""
     of_all = f"\nIn every channel: {segments_line(everywhere)}" if everywhere else ""
     blocks = [
         messages.section(f":gear: *Settings of <#{channel}>*"),
@@ -165,7 +165,7 @@ def _site(held: Preferences, sites: Sequence[str]) -> str:
 
 
 def form(held: Preferences, channel: str, *, sites: Sequence[str]) -> View:
-    """The modal, ready for views.open or views.update."""
+    """Return the modal, ready for views.open or views.update."""
     hint = "Segments that exist in the site’s dashboard but no member has yet. Separate them with commas."
     chosen = held.site or FIRST
     blocks = [
@@ -190,7 +190,7 @@ class SettingsForm:
 
 
 def read_form(view: View) -> SettingsForm:
-    """The settings as a person left them."""
+    """Return the settings as a person left them."""
     values = inputs.values_of(view)
     site = inputs.typed_value(values, SITE) or FIRST
     wanted = Preferences("" if site == FIRST else site, _names(inputs.typed_value(values, SEGMENTS) or ""))
@@ -203,7 +203,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def my_form(wanted: Sequence[str], channel: str) -> View:
-    """The modal in which a person chooses what they get direct messages about."""
+    """Return the modal in which a person chooses what they get direct messages about."""
     hint = "You are never notified of what you do yourself. Questions and reminders stay in the card’s thread."
     label = "Send me a direct message when my request is"
     blocks = [inputs.choices(KINDS, label, NOTICES, wanted, hint=hint, thing="kinds")]
@@ -211,5 +211,5 @@ def my_form(wanted: Sequence[str], channel: str) -> View:
 
 
 def read_my_form(view: View) -> tuple[str, ...]:
-    """The kinds of direct messages that a person chose."""
+    """Return the kinds of direct messages that a person chose."""
     return inputs.picked_values(inputs.values_of(view), KINDS) or ()

@@ -116,7 +116,7 @@ def _examples(may: Callable[[type[Command]], bool]) -> str:
 
 
 def _chapters(found: Sequence[type[Command]]) -> list[Block]:
-    """The commands in blocks that Slack takes; a few with their examples."""
+    """Return the commands in blocks that Slack takes; a few with their examples."""
     lines = {kind: _line(kind) for kind in found}
     if len(found) <= FEW:
         for kind in found:
@@ -156,7 +156,7 @@ PARTS: Final = {
 
 
 def status(parts_of: Mapping[str, str], *, places: Mapping[str, str], counts: Mapping[str, int]) -> Message:
-    """The parts that don't work first, then each part in a line, and how many changes are in each state."""
+    """Return the parts that don't work first, then each part in a line, and how many changes are in each state."""
     bad = {name: says for name, says in parts_of.items() if says != "ok" and not says.startswith("ok,")}
     text = _headline(bad, of=len(parts_of))
     ordered = sorted(parts_of.items(), key=lambda part: part[0] not in bad)
@@ -224,7 +224,7 @@ def whoami(
     act: Sequence[str],
     freezes: Sequence[Freeze] = (),
 ) -> Message:
-    """What somebody can do in this channel, what a second person must approve, and why not the rest."""
+    """Return what somebody can do in this channel, what a second person must approve, and why not the rest."""
     may = [name for name, why in allowed.items() if why is None]
     barred = _group_operations((why, name) for name, why in allowed.items() if why is not None)
     if not barred:
@@ -277,9 +277,10 @@ def pending_list(
     hidden: int = 0,
     decidable: Collection[str] = (),
 ) -> Message:
-    """A page of what waits. *counts*: how many changes are open, and how many reviews are due. *unlisted*: of these on no page.
+    """Return a page of what waits. *counts*: how many changes are open, and how many reviews are due.
 
-    *hidden*: how many there are besides that the reader may not read. *decidable*: ids of those that they can decide.
+    *unlisted*: how many of these are on no page. *hidden*: how many more the reader may not read.
+    *decidable*: ids of those that they can decide.
     """
     waiting, reviews = counts
     if not page.items and not hidden:

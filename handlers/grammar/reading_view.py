@@ -196,7 +196,7 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Mes
 
 
 def _reading_blocks(command: Command, context: Context, button: Block | None = None) -> list[Block]:
-    """What *command* would do, and below that each of many rules by its name: nobody agrees to “and 5 more”."""
+    """Return what *command* would do, and below that each of many rules by its name: nobody agrees to “and 5 more”."""
     listed = messages.pack_lines(rule_list(command, context))
     head = _warned_sentence(command, replace(context, lists_rules=True))
     return [messages.section(head, button), *map(messages.section, listed)]

@@ -127,7 +127,7 @@ def _group_ids(wanted: str, rules: Sequence[Rule], groups: Groups | None) -> Col
 
 
 def _urls(rule: Rule) -> list[str]:
-    """The texts in *rule* that URLs are compared with or made of, and each whole URL in its other fields, such as a script's."""
+    """Return the texts in *rule* that URLs are compared with or made of, and each whole URL in its other fields."""
     pairs = rule.pairs or ()
     known = [(pair.source and pair.source.value, pair.destination, pair.find, pair.replacement) for pair in pairs]
     others = [text for pair in pairs for text in _texts_in(pair.model_extra) if is_url(text)]

@@ -155,7 +155,7 @@ async def _find_by_name(
 
 
 def _match_refs(refs: Sequence[str], rules: Sequence[Rule], *, without_kind: bool) -> list[Meant[Rule]]:
-    """What each of *refs* fits; where it fits nothing, and *without_kind*, “rule Old shop” is read as “Old shop”."""
+    """Return what each of *refs* fits; where it fits nothing, and *without_kind*, “rule Old shop” is read as “Old shop”."""
     named = [named_rule(rule) for rule in rules]
     found = [resolve_name(ref, named) for ref in refs]
     if not without_kind:

@@ -238,7 +238,7 @@ def _other_change_blocks(route: Route, culprits: Sequence[Match]) -> list[Block]
 
 
 def _no_effect_lines(route: Route, but: Match | None, back_on: datetime | None) -> Iterator[str]:
-    """The rules that do nothing to the URL, by the reason; all *but* the one that is told on its own.
+    """Yield the rules that do nothing to the URL, by the reason; all *but* the one that is told on its own.
 
     Those that can't be judged are of the whole way. *back_on*: as in `answer`.
     """

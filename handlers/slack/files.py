@@ -123,7 +123,7 @@ class SlackFiles:
                 raise SlackUnreachable(f"the upload was answered with status {response.status}")
 
     async def read(self, file_id: str, most: int = MOST_BYTES) -> bytes:
-        """The content of a file, at most *most* bytes of it; raises FileGone, FileTooLarge, FileUnreadable."""
+        """Return the content of a file, at most *most* bytes of it; raises FileGone, FileTooLarge, FileUnreadable."""
         try:
             file = (await self.slack.ask("files.info", file=file_id)).get("file") or {}
         except SlackRefused as refusal:

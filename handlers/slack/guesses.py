@@ -134,7 +134,7 @@ class Guesses:
         return reading_view.preview(fixed, context, asked=asked)
 
     async def _titles_of_undos(self, commands: Sequence[Command]) -> Mapping[str, str]:
-        """The titles of the changes that *commands* undo, by their references; raises NothingToUndo."""
+        """Return the titles of the changes that *commands* undo, by their references; raises NothingToUndo."""
         titles = {}
         for reference in [each.change for each in commands if isinstance(each, GatehouseUndo)]:
             if reference is None or (change := await find_change(reference, self._gatehouse)) is None:
@@ -143,7 +143,7 @@ class Guesses:
         return titles
 
     async def _frozen_words(self, command: Command, caller: Caller) -> Words | None:
-        """Why *command* would be refused at its time because of a freeze, and what is offered instead; else None."""
+        """Return why *command* would be refused at its time because of a freeze, and what is offered instead; else None."""
         start: Start | None = getattr(command, "start", None)
         at = start.at if start is not None and start.at is not None else self._gatehouse.now()
         try:
@@ -161,7 +161,7 @@ class Guesses:
         return replace(words, again={**words.again, reading_view.act_label(command): command})
 
     async def _edits_of(self, command: Command, caller: Caller) -> Sequence[Edit]:
-        """What *command* is about, each thing as it is: what is looked for among the freezes."""
+        """Return what *command* is about, each thing as it is: what is looked for among the freezes."""
         if isinstance(command, RulesMake):
             return [_edit_of(Target(service="rules"), draft_of(command).body())]
         if isinstance(command, RulesGroup):

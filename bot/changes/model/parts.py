@@ -27,7 +27,7 @@ class CauseKind(StrEnum):
 
 
 class Cause(Stored):
-    """Why a change undoes another one: it stands in for a reason, which nobody has typed."""
+    """Why a change undoes another one: it stands in for a reason, which nobody typed."""
 
     kind: CauseKind
     requester: str

@@ -79,7 +79,7 @@ class SourceLookup:
 
 
 def sources(rule: Rule) -> Iterator[tuple[int, Source]]:
-    """The conditions of *rule*, each with the number of its pair."""
+    """Yield the conditions of *rule*, each with the number of its pair."""
     for number, pair in enumerate(rule.pairs or (), start=1):
         if pair.source is not None:
             yield number, pair.source
