@@ -162,6 +162,7 @@ class Freezes:
 
     async def make(self, freeze: ChatFreeze) -> None:
         """Store *freeze*, once per id; raises TooManyFreezes, and Frozen where another one of theirs holds the same as long."""
+        waiting = await self._waiting_changes_in(freeze)
         async with self.store.transaction() as tx:
             kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
             # A second delivery of the same request makes no second freeze.
@@ -175,7 +176,7 @@ class Freezes:
             detail = {"until": freeze.until.isoformat(), "why": freeze.why}
             event = Event("locked" if freeze.is_lock else "froze", freeze.by, freeze.channel, detail=detail)
             # Before the audit event: every transaction locks the head of the audit last, or two could deadlock.
-            await self._redraw(tx, freeze)
+            await self._redraw(tx, waiting)
             await self.store.audit.append(tx, replace(event, target=_audit_name(freeze)))
 
     async def lift(self, freeze_id: str, by: str, channel: str) -> tuple[ChatFreeze, bool]:
@@ -190,6 +191,7 @@ class Freezes:
             is_lifted = is_held_by(found, by) or await count_people(self.access.directory, wanting) > 1
             if not is_lifted and by in found.lifted_by:
                 raise LiftRequested(found)
+            waiting = await self._waiting_changes_in(found)
             async with self.store.transaction() as tx:
                 kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
                 if _find_by_id(kept, freeze_id) != found:
@@ -199,15 +201,18 @@ class Freezes:
                 await self._put(tx, others if is_lifted else [*others, counted])
                 event = "lifted" if is_lifted else "wants_to_lift"
                 # Before the audit event, as in `make`.
-                await self._redraw(tx, found)
+                await self._redraw(tx, waiting)
                 await self.store.audit.append(tx, Event(event, by, channel, target=_audit_name(found)))
             return counted, is_lifted
 
-    async def _redraw(self, tx: AsyncConnection, freeze: Freeze) -> None:
-        """Redraw the cards of requests and planned changes that *freeze* blocks, or no longer blocks."""
+    async def _waiting_changes_in(self, freeze: Freeze) -> Sequence[Change]:
+        """Return the requests and planned changes that *freeze* blocks, or no longer blocks."""
         waiting = await self.store.changes.list_open(MAX_PLANNED_CHANGES)
         requested = await self._blocked_changes(freeze, [each for each in waiting if each.state is State.PROPOSED])
-        for change in [*await self.planned_changes_in(freeze), *requested]:
+        return [*await self.planned_changes_in(freeze), *requested]
+
+    async def _redraw(self, tx: AsyncConnection, waiting: Iterable[Change]) -> None:
+        for change in waiting:
             await self.store.outbox.enqueue(tx, change.id, Purpose.CARD)
 
     async def _put(self, tx: AsyncConnection, made: Sequence[ChatFreeze]) -> None:

@@ -91,6 +91,8 @@ class TargetBusy(Exception):
         self.change = change
 
 
+MAX_CONNECTIONS: Final = 5
+"""How many connections a process has: as many as SQLAlchemy's pool keeps open, for opening another takes time."""
 BUSY_SECONDS = 30
 """How long SQLite waits for another process's write."""
 USE_WAL: Final = "PRAGMA journal_mode=WAL"
@@ -254,6 +256,7 @@ class Session:
         self.stands_still = ""
         """Why this process takes no new work any more, until it is restarted; empty while it does."""
         self._queue = asyncio.Lock()
+        self._turns = asyncio.Semaphore(MAX_CONNECTIONS)
         self._written: datetime | None = None
         """The time of the last write; None where the last write failed."""
         self.sqlite = engine.dialect.name == "sqlite"
@@ -270,12 +273,7 @@ class Session:
         """
         try:
             # The queue comes before the connection, or writers who wait would take the whole pool.
-            async with (
-                self._queueing(),
-                self._translating_errors(),
-                self._engine.connect() as connection,
-                connection.begin() as whole,
-            ):
+            async with self._queueing(), self._connect() as connection, connection.begin() as whole:
                 yield connection
                 # Committed here and not by the end of the block, so that a failure of the COMMIT itself is known.
                 with _committing():
@@ -292,9 +290,19 @@ class Session:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """Open a connection for reading; it doesn't wait for writers."""
-        async with self._translating_errors(), self._engine.connect() as connection:
+        async with self._connect() as connection:
             # Without BEGIN IMMEDIATE, which on SQLite would wait for whoever writes.
             yield await connection.execution_options(reading=True)
+
+    @asynccontextmanager
+    async def _connect(self) -> AsyncIterator[AsyncConnection]:
+        """Take a connection from the pool, in the order in which tasks ask; raises StoreError.
+
+        No task may ask for a second one: all could have one, and wait for another.
+        """
+        # The pool gives what comes back to whoever asks next, and so in a rush those who wait would be overtaken by all others.
+        async with self._turns, self._translating_errors(), self._engine.connect() as connection:
+            yield connection
 
     def check_data_version(self, used_with: str | None) -> None:
         """Make this process stand still if *used_with*, the data version that was read, is not this release's."""

@@ -1,4 +1,4 @@
-"""A write that is cancelled in the middle of a statement keeps nobody waiting."""
+"""Nobody waits for a connection longer than they must: not for a cancelled write, and not for those who came later."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.store.db import make_engine
+from bot.store.db import MAX_CONNECTIONS, make_engine
+from bot.store.engine import open_store
+from tests.harness.clocks import StandingClock
 
 
 async def test_a_cancelled_statement_holds_no_lock(tmp_path: Path) -> None:
@@ -47,3 +49,30 @@ async def test_a_cancelled_statement_holds_no_lock(tmp_path: Path) -> None:
     await engine.dispose()
 
     assert list(found) == [11, 12]
+
+
+async def test_who_asks_first_reads_first_also_in_a_rush(tmp_path: Path) -> None:
+    order: list[str] = []
+    all_busy, waits = asyncio.Barrier(MAX_CONNECTIONS + 1), asyncio.Event()
+
+    async def read(name: str) -> None:
+        async with store.session.reading():
+            order.append(name)
+
+    async def read_twice() -> None:
+        async with store.session.reading():
+            await all_busy.wait()
+            await waits.wait()
+        await read("again")
+
+    opened = open_store(f"sqlite:///{tmp_path / 'store.db'}", now=StandingClock())
+    async with opened as store, asyncio.TaskGroup() as tasks:
+        for _ in range(MAX_CONNECTIONS):
+            tasks.create_task(read_twice())
+        await all_busy.wait()
+        for _ in range(MAX_CONNECTIONS):
+            tasks.create_task(read("waited"))
+        # Once those have asked: the loop takes tasks in the order in which they were made.
+        asyncio.get_running_loop().call_soon(waits.set)
+
+    assert order == ["waited"] * MAX_CONNECTIONS + ["again"] * MAX_CONNECTIONS
