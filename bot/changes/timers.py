@@ -7,7 +7,7 @@ the next start, and reported as late.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -51,17 +51,36 @@ class TimerWorker:
 
     pipeline: Pipeline
     wake: Wake
+    _next_due: dict[str, datetime | None] = field(default_factory=dict)
+    """When the next timer of each lane is due, by the last look."""
 
     @property
     def journal(self) -> Journal:
         return self.pipeline.journal
 
     async def run(self, *, every: float) -> None:
-        """Do what is due until cancelled, looking every so many seconds."""
-        await work_off("timers", LANES, self._claim, self.do, width=TIMERS_AT_ONCE, every=every, wake=self.wake)
+        """Do what is due until cancelled, looking for timers that others have set every so many seconds."""
+        await work_off(
+            "timers",
+            LANES,
+            self._claim,
+            self.do,
+            width=TIMERS_AT_ONCE,
+            every=every,
+            wake=self.wake,
+            due_in=self._due_in,
+        )
 
     async def _claim(self, lane: str) -> Timer | None:
+        due = self._next_due[lane] = await self.journal.store.timers.next_due(lane)
+        if due is None or due > self._now:
+            return None
         return await self.journal.store.timers.claim(self.journal.owner, self.journal.lease, lane)
+
+    async def _due_in(self, most: float) -> float:
+        """Return the seconds until another timer is due, at most *most*; one that is overdue waits for a free place."""
+        waits = [(due - self._now).total_seconds() for due in self._next_due.values() if due is not None]
+        return min([most, *(max(0.01, wait) for wait in waits if wait > 0)])
 
     async def do(self, timer: Timer) -> None:
         """Do what a claimed *timer* is for, and remove it, or set it for the next try."""

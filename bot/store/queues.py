@@ -207,6 +207,13 @@ class Timers:
     async def clear(self, tx: AsyncConnection, change_id: str, *kinds: TimerKind) -> None:
         await tx.execute(sa.delete(timers).where(timers.c.change_id == change_id, timers.c.kind.in_(kinds)))
 
+    async def next_due(self, lane: str | None = None) -> datetime | None:
+        """Return when the next free timer is due, or was; None where there is none. *lane*: as in `claim`."""
+        query = sa.select(sa.func.min(timers.c.due)).where(self.leases.free, _is_in_lane(lane))
+        async with self._session.reading() as connection:
+            due = await connection.scalar(query)
+        return None if due is None else moment(due)
+
     async def claim(self, owner: str, lease: timedelta, lane: str | None = None) -> Timer | None:
         """Claim the timer that is overdue the longest; None where none is due. It is never handed out early.
 
@@ -214,7 +221,8 @@ class Timers:
         """
         due = sa.and_(timers.c.due <= self._session.now(), _is_in_lane(lane))
         query = sa.select(timers).where(due).order_by(timers.c.due).limit(1)
-        for row in await self.leases.claim(query, owner, lease, partial(_require_known_kinds, tuple(TimerKind))):
+        known = partial(_require_known_kinds, tuple(TimerKind))
+        for row in await self.leases.claim(query, owner, lease, known, look=False):
             return Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
         return None
 
