@@ -35,7 +35,7 @@ SCENES: Final = (
         {"ack": {"choice": "slow"}, "copies": {"choice": "twice"}},
     ),
 )
-MOST_SHOWN: Final = 20_000
+MAX_SHOWN: Final = 20_000
 """Bytes of an answer that the inspector keeps whole."""
 
 
@@ -57,12 +57,12 @@ def _note_calls(slack: LocalSlack, stage: Stage) -> None:
 
 
 def _body_to_show(body: bytes) -> Any:
-    if len(body) <= MOST_SHOWN:
+    if len(body) <= MAX_SHOWN:
         try:
             return json.loads(body)
         except ValueError:
             pass
-    return body[:MOST_SHOWN].decode("utf-8", "replace")
+    return body[:MAX_SHOWN].decode("utf-8", "replace")
 
 
 def _service_fault_row(name: str, stage: Stage) -> Trouble:

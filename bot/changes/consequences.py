@@ -49,7 +49,7 @@ CONSEQUENCES: Final[Mapping[Move, Consequence]] = {
 REMIND_AFTER: Final = timedelta(minutes=15)
 REVIEW_AFTER: Final = timedelta(hours=1)
 OFFER_BEFORE: Final = timedelta(minutes=10)
-SHORTEST_OFFER: Final = 0.2
+MIN_OFFER_SHARE: Final = 0.2
 """For a short temporary change: the fraction of its time that is left when its requester is offered to extend it."""
 
 
@@ -89,7 +89,7 @@ def _offer_time(change: Change) -> datetime | None:
     if (ends := _revert_time(change)) is None:
         return None
     # Of an hour ten minutes, of ten minutes two: an offer right after the beginning would help nobody.
-    return ends - min(OFFER_BEFORE, (ends - (change.run.finished_at or change.created)) * SHORTEST_OFFER)
+    return ends - min(OFFER_BEFORE, (ends - (change.run.finished_at or change.created)) * MIN_OFFER_SHARE)
 
 
 def _review_time(change: Change) -> datetime | None:

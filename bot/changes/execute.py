@@ -51,7 +51,7 @@ ASKED_AGAIN_AFTER: Final = timedelta(minutes=1)
 LOOKS_BEFORE_A_WRITE: Final = 2
 """Reads of the target right before a write, at most: a second one where the first took so long that it may be out of date."""
 
-SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(seconds=60)
+MIN_WAIT, MAX_WAIT = timedelta(seconds=5), timedelta(seconds=60)
 """Until a deferred change is tried again."""
 
 TOO_OLD: Final = "TooOld"
@@ -175,7 +175,7 @@ class Executor:
 
     async def wait(self, change: Change, why: str) -> Change:
         """Defer *change*, of which nothing was sent, because of *why*: the longer it has waited, the later the next try."""
-        wait = min(max(self._time_waited(change) / 4, SHORTEST_WAIT), LONGEST_WAIT)
+        wait = min(max(self._time_waited(change) / 4, MIN_WAIT), MAX_WAIT)
         return await self._record(Ended(change, Move.DEFER, {"waits": why[:200]}, self.journal.now() + wait))
 
     def _time_waited(self, change: Change) -> timedelta:

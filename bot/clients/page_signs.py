@@ -103,7 +103,7 @@ MAX_WORD: Final = 8
 UNREAD: Final = object()
 """Stands for a value that was not inspected."""
 FOREIGN: Final = re.compile(r"[^\w.-]", re.ASCII)
-DEEPEST, MOST_VALUES, LONGEST_NAME, LONGEST_TEXT = 16, 2_000, 60, 1_000
+MAX_DEPTH, MAX_VALUES, MAX_NAME_LENGTH, MAX_TEXT_LENGTH = 16, 2_000, 60, 1_000
 """Limits of what is inspected: levels of an answer, values beside the records, characters of a name and of a text."""
 
 
@@ -153,18 +153,18 @@ def _names_of(record: Any) -> frozenset[str]:
 
 @dataclass(slots=True)
 class _Walk:
-    """A walk through an answer, up to MOST_VALUES values, since it blocks the event loop."""
+    """A walk through an answer, up to MAX_VALUES values, since it blocks the event loop."""
 
     records: list[Any]
     names: frozenset[str]
     ignored: frozenset[str]
-    left: int = MOST_VALUES
+    left: int = MAX_VALUES
 
     def values(self, value: Any, path: tuple[str, ...]) -> Iterator[NamedValue]:
         if value is self.records or (path and is_ignored(path, self.ignored)) or not self.left:
             return
         self.left -= 1
-        if not self.left or (isinstance(value, dict | list) and len(path) >= DEEPEST):
+        if not self.left or (isinstance(value, dict | list) and len(path) >= MAX_DEPTH):
             yield NamedValue(path, UNREAD)
         elif isinstance(value, dict) and value:
             for name, part in value.items():
@@ -252,7 +252,7 @@ class _Reader:
     def _sort(self, path: tuple[str, ...], words: frozenset[str], value: Any) -> None:
         name, own = display_name(path), words_of(path[-1:]) - FRAMES
         if isinstance(value, str):
-            value = value.strip()[:LONGEST_TEXT]
+            value = value.strip()[:MAX_TEXT_LENGTH]
             value = FLAGS.get(value.lower(), value)
         if value is UNREAD:
             self.promises.append(name)
@@ -373,7 +373,7 @@ def _digits(text: str) -> int:
 
 def words_of(path: Iterable[str]) -> frozenset[str]:
     """Return the words in the names of *path*, in lower case."""
-    found = (word.lower() for name in path for word in WORD.findall(name[:LONGEST_NAME]))
+    found = (word.lower() for name in path for word in WORD.findall(name[:MAX_NAME_LENGTH]))
     return frozenset(part for word in found for part in _parts(word))
 
 
@@ -395,4 +395,4 @@ def _split(text: str) -> Sequence[str] | None:
 
 def display_name(path: Sequence[str]) -> str:
     """Return *path* as one name that is safe to show to people, since its parts come from the service."""
-    return FOREIGN.sub("", ".".join(path))[-LONGEST_NAME:].strip(".") or "(unnamed)"
+    return FOREIGN.sub("", ".".join(path))[-MAX_NAME_LENGTH:].strip(".") or "(unnamed)"

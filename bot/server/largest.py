@@ -12,13 +12,13 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.rules.model import Rule
-from handlers.blocks.inputs import MOST_TYPED
+from handlers.blocks.inputs import MAX_TYPED
 from handlers.changes import card_view
 from handlers.rules.rule_form_view import RuleForm
 
 LETTER: Final = "日"
 """Three bytes in UTF-8, and six characters where JSON escapes it."""
-LONG: Final = LETTER * MOST_TYPED
+LONG: Final = LETTER * MAX_TYPED
 CHANNEL: Final = "C0123456789"
 PAIRS: Final = 12
 """More than a card or a form shows."""
@@ -27,7 +27,7 @@ WARNINGS: Final = 20
 
 def largest() -> Mapping[str, Any]:
     """Return what ``blocks.validate`` takes, by the name of its argument: the blocks of the card, and the form."""
-    source = {"key": "Url", "operator": "Wildcard_Matches", "value": f"https://shop.example.com/{LONG}"[:MOST_TYPED]}
+    source = {"key": "Url", "operator": "Wildcard_Matches", "value": f"https://shop.example.com/{LONG}"[:MAX_TYPED]}
     pair = {"source": source, "destinationType": "url", "destination": source["value"]}
     about = {
         "id": f"Redirect_{'x' * 64}",

@@ -8,7 +8,7 @@ from typing import Any, Final
 from handlers.blocks.messages import Block, ListPage, clip_visible, plain_text
 from handlers.grammar.command import Command
 
-MOST_VALUE: Final = 2_000
+MAX_VALUE: Final = 2_000
 
 
 def button(
@@ -21,7 +21,7 @@ def button(
     spoken: str = "",
 ) -> Block | None:
     """Return a button, or None where *value* is empty or too long for Slack. *spoken*: what screen readers say of it."""
-    if not 0 < len(value) <= MOST_VALUE:
+    if not 0 < len(value) <= MAX_VALUE:
         return None
     element: Block = {"type": "button", "text": plain_text(label, 75), "action_id": action_id, "value": value}
     if style:

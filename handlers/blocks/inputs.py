@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from handlers.blocks.messages import Block, clip, escape_invisible, plain_text
 
-MOST_TYPED: Final = 3000
+MAX_TYPED: Final = 3000
 """Characters that a plain text input takes."""
-MOST_OPTIONS: Final = 100
-LONGEST_OPTION: Final = 75
-LONGEST_VALUE: Final = 150
+MAX_OPTIONS: Final = 100
+MAX_OPTION_LENGTH: Final = 75
+MAX_VALUE_LENGTH: Final = 150
 HALF: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -23,12 +23,12 @@ def length(text: str) -> int:
 
 def fits_input(text: str) -> bool:
     """Return whether an input can show *text* and give it back whole: half a character would come back as another."""
-    return length(text) <= MOST_TYPED and not HALF.search(text)
+    return length(text) <= MAX_TYPED and not HALF.search(text)
 
 
 def fit_to_input(text: str) -> str:
     """Return as much of *text* as an input holds."""
-    kept = text.encode("utf-16-le", "replace")[: 2 * MOST_TYPED]
+    kept = text.encode("utf-16-le", "replace")[: 2 * MAX_TYPED]
     return kept.decode("utf-16-le", "ignore")
 
 
@@ -61,7 +61,7 @@ def text(
     numeric: bool = False,
     placeholder: str | None = None,
     hint: str | None = None,
-    most: int = MOST_TYPED,
+    most: int = MAX_TYPED,
 ) -> Block:
     """Return a line, or several, of text of *most* characters, or a whole number. *value* must be short enough to be typed.
 
@@ -120,7 +120,7 @@ def chosen_channel(view: Mapping[str, Any]) -> str:
 REASON: Final = "because"
 
 
-def reason(value: str, *, loops: bool = False, most: int = MOST_TYPED) -> Block:
+def reason(value: str, *, loops: bool = False, most: int = MAX_TYPED) -> Block:
     """Return an input for the reason, of at most *most* characters, for the card and the audit.
 
     *loops*: the change may make a loop, so a reason is required.
@@ -132,8 +132,8 @@ def reason(value: str, *, loops: bool = False, most: int = MOST_TYPED) -> Block:
 def option(value: str, words: str = "") -> Block:
     """Return a choice that reads as *words*, or as its value, which is never cut: one that is too long must not get here."""
     shown = escape_invisible(words or value)
-    shown = shown if len(shown) <= LONGEST_OPTION else f"{shown[: LONGEST_OPTION - 1]}…"
-    return {"text": plain_text(shown, LONGEST_OPTION), "value": value}
+    shown = shown if len(shown) <= MAX_OPTION_LENGTH else f"{shown[: MAX_OPTION_LENGTH - 1]}…"
+    return {"text": plain_text(shown, MAX_OPTION_LENGTH), "value": value}
 
 
 def _choice(kind: str, block_id: str, label: str, options: Mapping[str, str], chosen: str | None) -> Block:
@@ -147,9 +147,9 @@ def _choice(kind: str, block_id: str, label: str, options: Mapping[str, str], ch
 
 def _menu_options(options: Sequence[Block]) -> Block:
     """Return the *options* of a menu, in groups where they are more than Slack takes in one."""
-    if len(options) <= MOST_OPTIONS:
+    if len(options) <= MAX_OPTIONS:
         return {"options": [*options]}
-    pages = [options[first : first + MOST_OPTIONS] for first in range(0, len(options), MOST_OPTIONS)]
+    pages = [options[first : first + MAX_OPTIONS] for first in range(0, len(options), MAX_OPTIONS)]
     return {"option_groups": [{"label": _range_label(page), "options": [*page]} for page in pages]}
 
 
@@ -170,7 +170,7 @@ def radios(block_id: str, label: str, options: Mapping[str, str], chosen: str | 
 
 def choice_names(options: Iterable[str], chosen: Sequence[str]) -> list[str]:
     """Return the names that a menu of several choices can hold: those chosen first, then the others, a hundred in all."""
-    return [name for name in dict.fromkeys([*chosen, *options]) if 0 < len(name) <= LONGEST_OPTION][:MOST_OPTIONS]
+    return [name for name in dict.fromkeys([*chosen, *options]) if 0 < len(name) <= MAX_OPTION_LENGTH][:MAX_OPTIONS]
 
 
 def choices(

@@ -8,7 +8,7 @@ from typing import Final
 from bot.members.model import Member
 from bot.rules.model import Rule
 from handlers.blocks import messages
-from handlers.blocks.inputs import LONGEST_VALUE, MOST_OPTIONS, option
+from handlers.blocks.inputs import MAX_OPTIONS, MAX_VALUE_LENGTH, option
 from handlers.blocks.messages import Block, clip
 from handlers.blocks.modals import View, frame
 from handlers.errors import NothingPicked
@@ -83,7 +83,7 @@ def member_options(members: Iterable[tuple[str, Member]], *, sites: int) -> list
 
 def options(lines: Sequence[tuple[str, str]]) -> list[Block]:
     """Label and value of each; what Slack would not hand back whole is left out."""
-    return [option(value, label) for label, value in lines if len(value) <= LONGEST_VALUE][:MOST_OPTIONS]
+    return [option(value, label) for label, value in lines if len(value) <= MAX_VALUE_LENGTH][:MAX_OPTIONS]
 
 
 def notice_options(words: str) -> list[Block]:

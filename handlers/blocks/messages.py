@@ -17,10 +17,10 @@ from handlers.grammar.tokens import escape_entities
 Block = dict[str, Any]
 T = TypeVar("T")
 
-MOST_BLOCKS: Final = 50
-MOST_CHARACTERS: Final = 12_000
+MAX_BLOCKS: Final = 50
+MAX_CHARACTERS: Final = 12_000
 """Of all blocks of a message together: Slack refuses more than about 13,200 and says so nowhere."""
-MOST_TEXT: Final = 3_000
+MAX_TEXT: Final = 3_000
 FALLBACK: Final = 3_500
 
 OPEN_TOKEN: Final = re.compile(r"(?:<[^<>]*|&[a-z]{0,3})$")
@@ -167,7 +167,7 @@ def filters_line(text: str | None, filters: Mapping[str, str]) -> str:
 
 
 def mrkdwn(text: str) -> Block:
-    return {"type": "mrkdwn", "text": clip_markup(text, MOST_TEXT), "verbatim": True}
+    return {"type": "mrkdwn", "text": clip_markup(text, MAX_TEXT), "verbatim": True}
 
 
 def clip_markup(text: str, limit: int) -> str:
@@ -180,7 +180,7 @@ def section(text: str, accessory: Block | None = None) -> Block:
     return block | {"accessory": accessory} if accessory else block
 
 
-def pack_lines(texts: Iterable[str], limit: int = MOST_TEXT) -> list[str]:
+def pack_lines(texts: Iterable[str], limit: int = MAX_TEXT) -> list[str]:
     """Return the *texts* as few texts of several lines, each shorter than *limit* unless one alone is longer."""
     found: list[str] = []
     for text in texts:
@@ -254,7 +254,7 @@ def message(text: str, blocks: Sequence[Block]) -> Message:
     """Return a message within Slack's limits: the last texts of too many are left out, and that is said; buttons stay."""
     kept = [block for block in blocks if block]
     last = None
-    while len(kept) > MOST_BLOCKS - 1 or _size(kept) > MOST_CHARACTERS:
+    while len(kept) > MAX_BLOCKS - 1 or _size(kept) > MAX_CHARACTERS:
         last = _last_text(kept)
         kept.pop(last)
     if last is not None:

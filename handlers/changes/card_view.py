@@ -138,7 +138,7 @@ def explain_place(message: Message, channel: str, *, shared: bool) -> Message:
         why = f"<#{channel}> is shared with another company now."
     note = messages.context(f"You get this here because {why}")
     # One block fewer, as the note must not exceed Slack's limit.
-    return replace(message, blocks=(*message.blocks[: messages.MOST_BLOCKS - 1], note))
+    return replace(message, blocks=(*message.blocks[: messages.MAX_BLOCKS - 1], note))
 
 
 def decision_blocks(change: Change, groups: Groups | None) -> list[Block]:

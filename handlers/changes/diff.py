@@ -19,10 +19,10 @@ from handlers.rules.pairs_view import FILTER_WORDS, plain_change
 from handlers.rules.reasons import TYPE_WORDS
 
 Document = Mapping[str, Any] | None
-MOST_LINES: Final = 12
+MAX_LINES: Final = 12
 FIRST_PAIRS: Final = 12
 """Pairs of a rule that a card shows whether they differ or not."""
-MOST_SEGMENTS: Final = 20
+MAX_SEGMENTS: Final = 20
 NAMES: Final = {
     "name": "name",
     "status": "status",
@@ -182,8 +182,8 @@ def render(lines: list[Line], shown: Callable[[str], str] = str) -> str:
 
     *shown*: returns what the readers may see of a value, such as with emails masked.
     """
-    more = and_more(len(lines) - MOST_LINES, "field")
-    return "\n".join([*(_line_text(line, shown) for line in lines[:MOST_LINES]), *([f"{more}."] if more else [])])
+    more = and_more(len(lines) - MAX_LINES, "field")
+    return "\n".join([*(_line_text(line, shown) for line in lines[:MAX_LINES]), *([f"{more}."] if more else [])])
 
 
 def _line_text(line: Line, shown: Callable[[str], str]) -> str:
@@ -198,8 +198,8 @@ def _line_text(line: Line, shown: Callable[[str], str]) -> str:
 
 def _segments_text(mark: str, segments: set[Any], shown: Callable[[str], str]) -> str:
     ordered = sorted(segments, key=str)
-    listed = [f"{mark} {code(shown(str(each)), 60)}" for each in ordered[:MOST_SEGMENTS]]
-    return "  ".join(filter(None, [*listed, and_more(len(ordered) - MOST_SEGMENTS)]))
+    listed = [f"{mark} {code(shown(str(each)), 60)}" for each in ordered[:MAX_SEGMENTS]]
+    return "  ".join(filter(None, [*listed, and_more(len(ordered) - MAX_SEGMENTS)]))
 
 
 def values_of(line: Line, limit: int = 120, *, shown: Callable[[str], str] = str) -> str:

@@ -15,7 +15,7 @@ from handlers.changes.diff import Line, field_name, value_words
 from handlers.changes.entries import MEMBER_SINCE
 from handlers.grammar.tokens import escape_entities
 
-MAX_LINE: Final = messages.MOST_TEXT - 100
+MAX_LINE: Final = messages.MAX_TEXT - 100
 """Characters of a message in one block."""
 PLAIN_URL: Final = 120
 """Characters of a URL from which on its host is repeated after it."""

@@ -118,7 +118,7 @@ def _held_plans(plans: Sequence[Change], links: Mapping[str, str]) -> list[Block
         return []
     who = join_words(list(dict.fromkeys(f"<@{each.request.requester}>" for each in plans)), most=10)
     head = f"{plural(len(plans), 'planned change')} won’t start, planned by {who}:"
-    return [messages.section(head), *rows(plans[:MOST_SHOWN], links, public=True)]
+    return [messages.section(head), *rows(plans[:MAX_SHOWN], links, public=True)]
 
 
 def _running_blocks(running: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
@@ -127,10 +127,10 @@ def _running_blocks(running: Sequence[Change], links: Mapping[str, str]) -> list
         return []
     goes = "is under way and goes on" if len(running) == 1 else "are under way and go on"
     head = f"*{plural(len(running), 'bulk change')} {goes}.* *Stop* is on each card:"
-    return [messages.section(head), *rows(running[:MOST_SHOWN], links, public=True)]
+    return [messages.section(head), *rows(running[:MAX_SHOWN], links, public=True)]
 
 
-MOST_SHOWN: Final = 10
+MAX_SHOWN: Final = 10
 
 
 def lifted_message(freeze: ChatFreeze, by: str, still: Sequence[Freeze] = ()) -> Message:
@@ -145,7 +145,7 @@ def lifted_message(freeze: ChatFreeze, by: str, still: Sequence[Freeze] = ()) ->
     else:
         text = f"{scope_text(freeze)} is no longer frozen"
     head = f":unlock: *{text}.* Lifted by {_lifters(freeze, by)}."
-    lines = "\n".join(freeze_line(each) for each in still[:MOST_SHOWN])
+    lines = "\n".join(freeze_line(each) for each in still[:MAX_SHOWN])
     return messages.message(text, [messages.section(head), *([messages.section(lines)] if lines else [])])
 
 
@@ -200,8 +200,8 @@ def freeze_list(freezes: Sequence[Freeze]) -> Message:
         messages.section(freeze_line(one), _lift_button(one) if isinstance(one, ChatFreeze) else None)
         for one in freezes
     ]
-    return messages.message(plural(len(freezes), "freeze"), blocks[:MOST_LISTED])
+    return messages.message(plural(len(freezes), "freeze"), blocks[:MAX_LISTED])
 
 
-MOST_LISTED: Final = 45
+MAX_LISTED: Final = 45
 """Rows that one message holds."""

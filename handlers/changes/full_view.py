@@ -39,7 +39,7 @@ def modal(
     texts = [*_request_texts(change, title)]
     for entry in listed:
         texts += messages.pack_lines(_section_lines(entry), MAX_LINE)
-    if len(texts) > MAX_BLOCKS or sum(map(len, texts)) > MAX_CHARACTERS or max(map(len, texts)) > messages.MOST_TEXT:
+    if len(texts) > MAX_BLOCKS or sum(map(len, texts)) > MAX_CHARACTERS or max(map(len, texts)) > messages.MAX_TEXT:
         return None
     is_open = change.state is State.PROPOSED or change.review_due
     where = " Decide on the card in the channel." if is_open and not below else ""
@@ -84,7 +84,7 @@ def _group_fields(lines: Iterable[Line], *, one_sided: bool) -> Iterator[list[st
     for line in with_whole_pairs(lines) if one_sided else lines:
         said = field_line(line, one_sided=one_sided, marked=True)
         short = one_sided and len(said) <= SHORT and "/" not in str(line.after)
-        if group and not (short and sum(map(len, group)) < messages.MOST_TEXT // 20):
+        if group and not (short and sum(map(len, group)) < messages.MAX_TEXT // 20):
             yield group
             group = []
         group.append(said)

@@ -71,7 +71,7 @@ async def submit(
     """
     proposal = proposals[0] if len(proposals) == 1 else combine(title, proposals)
     if already:
-        left = f"Already so, and left out: {join_commas(already, MOST_LEFT_OUT)}."
+        left = f"Already so, and left out: {join_commas(already, MAX_LEFT_OUT)}."
         proposal = proposal.with_request_fields(warnings=(*proposal.request.warnings, left))
     start, expiry = (getattr(command, name, None) for name in ("start", "expiry"))
     proposal = await with_times(proposal, caller, gatehouse, start=start, expiry=expiry)
@@ -83,7 +83,7 @@ async def submit(
     return Announced()
 
 
-MOST_LEFT_OUT: Final = 10
+MAX_LEFT_OUT: Final = 10
 
 
 class FrozenNow(Refusal):
@@ -130,13 +130,13 @@ async def _freezes_on(target: Target, now: ServiceRecord, gatehouse: Gatehouse) 
     return await gatehouse.changes.freezes.all_for_edit(Edit(kind=kind, target=target, before=document, after=document))
 
 
-MOST_LOOKED_AT: Final = 20
+MAX_LOOKED_AT: Final = 20
 """Items of a bulk change for which plans are looked up."""
 
 
 async def with_plan_warnings(proposal: Proposal, caller: Caller, gatehouse: Gatehouse) -> Proposal:
     """Return *proposal* with a warning for each planned change or revert of the same targets that collides with it."""
-    wanted = {item.target: item for item in proposal.items[:MOST_LOOKED_AT] if item.target.key}
+    wanted = {item.target: item for item in proposal.items[:MAX_LOOKED_AT] if item.target.key}
     coming = await gatehouse.store.changes.list_upcoming([*wanted])
     if not coming:
         return proposal
@@ -146,11 +146,11 @@ async def with_plan_warnings(proposal: Proposal, caller: Caller, gatehouse: Gate
         edits = {edit.target: edit for edit in await gatehouse.changes.freezes.edits_of(each)}
         pairs = [(edits[target], item) for target, item in wanted.items() if target in edits]
         lines += [_collision(each, edit, item, proposal.request, now, zone) for edit, item in pairs]
-    lines = list(dict.fromkeys(filter(None, lines)))[:MOST_WARNED_OF]
+    lines = list(dict.fromkeys(filter(None, lines)))[:MAX_WARNED_OF]
     return proposal.with_request_fields(warnings=(*proposal.request.warnings, *lines)) if lines else proposal
 
 
-MOST_WARNED_OF: Final = 10
+MAX_WARNED_OF: Final = 10
 
 
 def _collision(coming: Change, edit: Edit, item: Item, wanted: ChangeRequest, now: datetime, zone: ZoneInfo) -> str:

@@ -33,7 +33,7 @@ NO_COLUMN: Final = "none"
 GROUP: Final = "group"
 """Begins the ids of the menus of groups for rules whose own one isn't here."""
 NO_GROUP: Final = "none"
-MOST_GROUPS: Final = 5
+MAX_GROUPS: Final = 5
 """Groups that are asked for; rules of others come without."""
 MAX_KEY: Final = 200
 ENCODING: Final = "encoding"
@@ -42,7 +42,7 @@ ENDLESS: Final = "endless"
 """The id of the menu that asks whether rules are to last for good although the file names an end."""
 PLACES: Final = {str(at): at for at in range(MAX_COLUMNS)}
 """Columns by the values of the menus."""
-MOST_COLUMNS: Final = 50
+MAX_COLUMNS_OFFERED: Final = 50
 """Columns that a menu offers: five menus of more would be too long for a form."""
 ASKED: Final[Mapping[Column, str]] = {
     Column.EMAIL: "Email",
@@ -186,7 +186,7 @@ def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
     """Return the first form: for the file, or its text. *wrong*: what is wrong with the one that was *handed* over."""
     about, asked = forms.asked(handed)
     refused = [section(f":warning: *Nothing was imported.* {esc(wrong, 1500)}")] if wrong else []
-    pasted = handed.pasted if len(handed.pasted) <= inputs.MOST_TYPED else ""
+    pasted = handed.pasted if len(handed.pasted) <= inputs.MAX_TYPED else ""
     blocks = [
         *refused,
         section(about),
@@ -248,9 +248,9 @@ def group_inputs(entries: Sequence[Entry], groups: Groups | None, chosen: Choice
     *chosen*: what is chosen in it.
     """
     lost = Counter(entry.ungrouped for entry in entries if isinstance(entry, New | Differs) and entry.ungrouped)
-    names = {} if groups is None else dict([*groups.names.items()][: inputs.MOST_OPTIONS - 1])
+    names = {} if groups is None else dict([*groups.names.items()][: inputs.MAX_OPTIONS - 1])
     options = {NO_GROUP: "No group"} | {
-        key: messages.clip(name or key, inputs.LONGEST_OPTION) for key, name in names.items()
+        key: messages.clip(name or key, inputs.MAX_OPTION_LENGTH) for key, name in names.items()
     }
     return [
         inputs.menu(
@@ -259,7 +259,7 @@ def group_inputs(entries: Sequence[Entry], groups: Groups | None, chosen: Choice
             options,
             group if (group := chosen.groups.get(key)) in options else NO_GROUP,
         )
-        for key, count in lost.most_common(MOST_GROUPS)
+        for key, count in lost.most_common(MAX_GROUPS)
         if names and len(key) <= MAX_KEY
     ]
 
@@ -308,7 +308,7 @@ def encoding_input(readings: Sequence[Reading], chosen: str) -> list[Block]:
 
 def _reading_label(reading: Reading) -> str:
     page = f": {preview_view.ENCODINGS[reading.encoding]}"
-    return messages.clip(" · ".join(reading.samples), inputs.LONGEST_OPTION - len(page)) + page
+    return messages.clip(" · ".join(reading.samples), inputs.MAX_OPTION_LENGTH - len(page)) + page
 
 
 def column_inputs(file: MemberFile) -> list[Block]:
@@ -329,7 +329,7 @@ def column_inputs(file: MemberFile) -> list[Block]:
 
 def _column_menu(column: Column, file: MemberFile) -> Block:
     used = set(file.columns.values())
-    places = sorted({*range(len(file.examples))[:MOST_COLUMNS], *used})
+    places = sorted({*range(len(file.examples))[:MAX_COLUMNS_OFFERED], *used})
     options = {str(at): _column_label(file, at) for at in places if at < len(file.examples)}
     if column is not Column.EMAIL:
         options = {NO_COLUMN: "None"} | options
@@ -342,7 +342,7 @@ def _column_menu(column: Column, file: MemberFile) -> Block:
 
 def _column_label(file: MemberFile, at: int) -> str:
     example = f": {file.examples[at]}" if file.examples[at] else ""
-    return messages.clip(f"{' '.join(file.title(at).split())}{example}", inputs.LONGEST_OPTION)
+    return messages.clip(f"{' '.join(file.title(at).split())}{example}", inputs.MAX_OPTION_LENGTH)
 
 
 def read_columns(view: View) -> Chosen | None:

@@ -23,15 +23,15 @@ from handlers.files.reasons import record_reason
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import first_pair_line
 
-MOST_ROWS: Final = 8
+MAX_ROWS: Final = 8
 """Rows of one kind that are shown."""
-MOST_TEXT: Final = 1_300
+MAX_TEXT: Final = 1_300
 """Characters of the rows of one kind, so that all kinds together fit into a message."""
-MOST_SEGMENTS: Final = 5
+MAX_SEGMENTS: Final = 5
 """Segments of one row that are named."""
-MOST_TITLES: Final = 6
+MAX_TITLES: Final = 6
 """Titles of columns that are named in one line."""
-MOST_UNUSED: Final = 3
+MAX_UNUSED: Final = 3
 """Columns that are not used whose contents are told."""
 
 
@@ -55,9 +55,9 @@ def plan_blocks(plan: ImportPlan, *, filename: str) -> list[Block]:
 def _list(title: str, entries: Sequence[Any], line_of: Callable[[Any], str]) -> Block:
     """Return the first of *entries* below *title*, as many as there is room for."""
     text, shown = title, 0
-    for entry in entries[:MOST_ROWS]:
+    for entry in entries[:MAX_ROWS]:
         line = line_of(entry)
-        if shown and len(text) + len(line) > MOST_TEXT:
+        if shown and len(text) + len(line) > MAX_TEXT:
             break
         text, shown = f"{text}\n{line}", shown + 1
     more = f"\n_and {len(entries) - shown:,} more_" if len(entries) > shown else ""
@@ -117,14 +117,14 @@ def _row_line(row: Row, text: str, name: str | None = None) -> str:
 
 
 def _segments_of(member: Mapping[str, Any] | None) -> str:
-    return segments_line((member or {}).get("allowedSegments") or (), MOST_SEGMENTS)
+    return segments_line((member or {}).get("allowedSegments") or (), MAX_SEGMENTS)
 
 
 def _alter_line(entry: import_entries.Alter) -> str:
     had, has = (list((document or {}).get("allowedSegments") or ()) for document in (entry.before, entry.after))
     gains = [f":heavy_plus_sign: {segments_line([name])}" for name in has if name not in had]
     losses = [f":heavy_minus_sign: {segments_line([name])}" for name in had if name not in has]
-    return _row_line(entry.row, "  ".join(first_few([*gains, *losses], MOST_SEGMENTS)))
+    return _row_line(entry.row, "  ".join(first_few([*gains, *losses], MAX_SEGMENTS)))
 
 
 def _together_line(entry: import_entries.Together) -> str:
@@ -210,7 +210,7 @@ def _notable_columns(file: MemberFile | RedirectFile) -> Sequence[UnusedColumn]:
     if isinstance(file, MemberFile) and file.layout.claimed:
         return []
     ranked = [(rank, column) for column in file.unused if (rank := column.rank) is not None]
-    return [column for _, column in sorted(ranked, key=itemgetter(0))[:MOST_UNUSED]]
+    return [column for _, column in sorted(ranked, key=itemgetter(0))[:MAX_UNUSED]]
 
 
 def _unused_blocks(file: MemberFile | RedirectFile, question: str) -> list[Block]:
@@ -276,18 +276,18 @@ def loop_words(loop: Finding, numbers: Mapping[str, int], word: str) -> str:
     ids = dict.fromkeys(place.rule.id for place in loop.places)
     rows = sorted(numbers[key] for key in ids if key in numbers)
     rules = [quote_plain(place.rule.title, 60) for place in loop.places if place.rule.id not in numbers]
-    named = f"{word.capitalize()}{'s' * (len(rows) > 1)} {join_words([f'{row:,}' for row in rows], most=MOST_IN_LOOP)}"
-    return f"{join_words([named, *dict.fromkeys(rules)], most=MOST_IN_LOOP)} {'loops' if len(ids) == 1 else 'loop'}."
+    named = f"{word.capitalize()}{'s' * (len(rows) > 1)} {join_words([f'{row:,}' for row in rows], most=MAX_IN_LOOP)}"
+    return f"{join_words([named, *dict.fromkeys(rules)], most=MAX_IN_LOOP)} {'loops' if len(ids) == 1 else 'loop'}."
 
 
-MOST_IN_LOOP: Final = 6
+MAX_IN_LOOP: Final = 6
 """Rows of a loop that are named."""
-MOST_LOOPS: Final = 5
+MAX_LOOPS: Final = 5
 
 
 def first_loops(loops: Sequence[str]) -> tuple[str, ...]:
     """Return the first of *loops*, and how many more there are."""
-    return (*loops[:MOST_LOOPS], *([f"{more}."] if (more := and_more(len(loops) - MOST_LOOPS, "loop")) else []))
+    return (*loops[:MAX_LOOPS], *([f"{more}."] if (more := and_more(len(loops) - MAX_LOOPS, "loop")) else []))
 
 
 def loops_note(loops: Sequence[str], reason: str) -> list[Block]:
@@ -323,4 +323,4 @@ def _headings_text(file: MemberFile | RedirectFile) -> str:
 
 
 def _titles(names: Sequence[str]) -> str:
-    return join_commas([esc(name, 30) for name in names], MOST_TITLES)
+    return join_commas([esc(name, 30) for name in names], MAX_TITLES)

@@ -30,7 +30,7 @@ from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply
 SERVICE_SECONDS: Final = 2.0
 """Seconds that a service has to answer that it is up."""
 LAST: Final = 5
-MOST_OPEN: Final = 50
+MAX_OPEN: Final = 50
 """Open changes that are looked through for those that wait for one person."""
 LOOKED_THROUGH: Final = 20
 """Changes of a person that are looked through for the `LAST` that stand in no other list. The end of a temporary change is
@@ -53,7 +53,7 @@ async def refresh_home(click: Click, caller: Caller, gatehouse: Gatehouse) -> Re
 
 async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
-    open_changes, due = await waiting_changes(gatehouse, most=MOST_OPEN)
+    open_changes, due = await waiting_changes(gatehouse, most=MAX_OPEN)
     decisions = [each for each in open_changes if await can_decide(each, caller.user, gatehouse)]
     rights = gatehouse.changes.decisions.rights
     reviews = [each for each in due if await rights.is_allowed(each, Decision.REVIEW, caller.user)]

@@ -37,7 +37,7 @@ LEADS: Final = frozenset({"redirects", "goes", "leads", "points"})
 """Verbs that tell where a URL leads now, before “to”."""
 ENDINGS: Final = ("d", "ed", "s", "es", "ing")
 """Endings that make a verb a report of what is done, or by whom, and no request."""
-SHORTEST_TYPO: Final = 4
+MIN_TYPO_LENGTH: Final = 4
 DELIBERATIONS: Final = tuple(f"{verb} {who} " for verb in ("should", "must", "shall", "may") for who in ("i", "we"))
 LIKE_A_VERB: Final = 81
 """Similarity in per cent from which on a word counts as a verb with a typo."""
@@ -114,7 +114,7 @@ def _verb_at(found: Recognised, words: list[str], at: int, start: int) -> tuple[
 
 def _verb_with_a_typo(found: Recognised, words: Sequence[str], at: int) -> str | None:
     """Return the verb that the word at *at* is similar to, if *words* are not part of a name; else None."""
-    if at == len(words) or len(words[at]) < SHORTEST_TYPO or words[at] in TYPES:
+    if at == len(words) or len(words[at]) < MIN_TYPO_LENGTH or words[at] in TYPES:
         return None
     text = " ".join(words)
     if found.find_mentioned(found.known.rules, text) or found.find_mentioned(found.known.members, text):

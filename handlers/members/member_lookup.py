@@ -16,7 +16,7 @@ from bot.members.model import Catalogue, Member, count_segments, nearest_segment
 from bot.text.emails import checked_email, mask_email
 from bot.text.search import has_words
 from handlers.blocks import menus, messages
-from handlers.blocks.inputs import MOST_OPTIONS
+from handlers.blocks.inputs import MAX_OPTIONS
 from handlers.blocks.messages import Block, ListPage, Message
 from handlers.blocks.tables import ROWS_PER_PAGE
 from handlers.changes.requests import outlook_blocks
@@ -166,7 +166,7 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
 async def offer_members(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
     found = []
     for site in gatehouse.sites.values():
-        hits = await search_in_slices(await site.members.index(), typed.text, most=MOST_OPTIONS)
+        hits = await search_in_slices(await site.members.index(), typed.text, most=MAX_OPTIONS)
         found += [(hit.rank, hit.item.title.casefold(), site.name, hit.item) for hit in hits]
     found.sort(key=lambda one: one[:3])
     if not found:

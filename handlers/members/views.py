@@ -28,7 +28,7 @@ from handlers.members.commands import (
     MembersWhy,
 )
 
-MOST_SEGMENTS = 40
+MAX_SEGMENTS = 40
 MAX_SEGMENTS_LISTED: Final = 5
 """Segments of each member in a list; the member itself shows all."""
 
@@ -130,14 +130,12 @@ def segment_counts(
     """Return how many members have each segment, each with a button to list them."""
     blocks = [messages.section(f"*Segments of {esc(site, 60)}* · {messages.plural(total, 'member')}")]
     blocks += messages.gap_lines(gap, "members")
-    for number, (name, count) in enumerate(list(counts.items())[:MOST_SEGMENTS]):
+    for number, (name, count) in enumerate(list(counts.items())[:MAX_SEGMENTS]):
         listed = run_button("List members", MembersList(segment=name, site=site), number) if count else None
         nobody = "nobody that could be read" if gap else "nobody yet"
         said = messages.plural(count, "member") if count else f"{nobody} (from the settings)"
         blocks.append(messages.section(f"{code(name, 100)}   {said}", listed))
-    left = (
-        f"And {messages.plural(len(counts) - MOST_SEGMENTS, 'more segment')}. " if len(counts) > MOST_SEGMENTS else ""
-    )
+    left = f"And {messages.plural(len(counts) - MAX_SEGMENTS, 'more segment')}. " if len(counts) > MAX_SEGMENTS else ""
     none = f"{messages.plural(without, 'member')} without any segment. " if without else ""
     made = f"A new segment that nobody has yet: add it in `{slash('gatehouse settings')}`."
     blocks.append(messages.context(f"{left}{none}{made}"))

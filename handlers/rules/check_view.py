@@ -32,8 +32,8 @@ from handlers.rules.commands import RulesCheck, RulesSamples, RulesWhich
 from handlers.rules.match_view import edit_button, show_button, switch_off_button
 from handlers.rules.reasons import undecidable_words
 
-MOST_NAMED: Final = 4
-MOST_WARNINGS: Final = 5
+MAX_NAMED: Final = 4
+MAX_WARNINGS: Final = 5
 """Findings that a card or a form shows, each in a line; `/rules check` shows all."""
 
 UNTRIED: Final = (
@@ -64,8 +64,8 @@ def words(finding: Finding) -> str:
 
 def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
     """Return the first findings as plain lines for a card or a form, and how many more there are."""
-    lines = [clip(words(finding), 500) for finding in findings[:MOST_WARNINGS]]
-    more = [f"…and {len(findings) - MOST_WARNINGS} more."] if len(findings) > MOST_WARNINGS else []
+    lines = [clip(words(finding), 500) for finding in findings[:MAX_WARNINGS]]
+    more = [f"…and {len(findings) - MAX_WARNINGS} more."] if len(findings) > MAX_WARNINGS else []
     return (*lines, *more)
 
 
@@ -79,7 +79,7 @@ def location_names(places: Sequence[Location]) -> str:
     """Return the names of the first rules, and how many more there are."""
     names = list(dict.fromkeys(location_name(place) for place in places))
     count = len({place.rule.id for place in places})
-    return f"{count} rules called {names[0]}" if len(names) == 1 < count else join_words(names, most=MOST_NAMED)
+    return f"{count} rules called {names[0]}" if len(names) == 1 < count else join_words(names, most=MAX_NAMED)
 
 
 def _loop_words(finding: Finding) -> str:
@@ -138,7 +138,7 @@ def _no_effect_words(finding: Finding) -> str:
 
 def _one_name_words(finding: Finding) -> str:
     ids = ["planned" if place.rule.id.startswith(PLANNED) else place.rule.id for place in finding.places]
-    return f"{len(ids)} rules are called {location_name(finding.places[0])}: {join_commas(ids, MOST_NAMED)}."
+    return f"{len(ids)} rules are called {location_name(finding.places[0])}: {join_commas(ids, MAX_NAMED)}."
 
 
 def _unchecked_words(finding: Finding) -> str:
@@ -283,7 +283,7 @@ def _ahead_blocks(ahead: Sequence[tuple[datetime, Finding]]) -> list[Block]:
         return []
     title = "*In the next seven days, by what is planned*"
     lines = [f":alarm_clock: {when(at)}: {esc(words(finding), 500)}" for at, finding in ahead]
-    return [messages.section(text) for text in messages.pack_lines([title, *first_few(lines, MOST_WARNINGS)])]
+    return [messages.section(text) for text in messages.pack_lines([title, *first_few(lines, MAX_WARNINGS)])]
 
 
 def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
@@ -308,8 +308,8 @@ def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
 
 MAX_FINDING_RULES: Final = 3
 """Rules of a finding that get buttons."""
-MOST_SHIFTS: Final = 5
-MOST_LISTED: Final = 20
+MAX_SHIFTS: Final = 5
+MAX_LISTED: Final = 20
 
 
 def lines(shifts: Sequence[Difference]) -> tuple[str, ...]:
@@ -320,7 +320,7 @@ def lines(shifts: Sequence[Difference]) -> tuple[str, ...]:
     ]
     if len(told) == 1:
         return (f"Effect: {told[0]}",)
-    return (f"Effect on {len(told):,} URLs", *first_few(told, MOST_SHIFTS)) if told else ()
+    return (f"Effect on {len(told):,} URLs", *first_few(told, MAX_SHIFTS)) if told else ()
 
 
 def _url_outcome(outcome: UrlOutcome, shift: Difference) -> str:
@@ -343,11 +343,11 @@ def test_urls(urls: Sequence[str], *, said: str, public: bool) -> Message:
     count = messages.plural(len(urls), "test URL") if urls else "No test URLs"
     about = f"*{count} in this channel.* Gatehouse tries each rule change on them and shows on its card which ones it changes."
     blocks = [messages.section(f"*{said}*\n{about.replace('*', '')}" if said else about)]
-    for number, url in enumerate(urls[:MOST_LISTED]):
+    for number, url in enumerate(urls[:MAX_LISTED]):
         spoken = f"Check where {clip(url, 60)} goes"
         check = run_button("Check", RulesWhich(url=url), f"which.{number}", spoken=spoken)
         remove = turn_button("Remove", RulesSamples(action="remove", urls=(url,)), f"remove.{number}")
         blocks += [messages.section(code(url, 600)), *messages.actions([check, remove])]
-    more = [f"…and {len(urls) - MOST_LISTED:,} more"] if len(urls) > MOST_LISTED else []
+    more = [f"…and {len(urls) - MAX_LISTED:,} more"] if len(urls) > MAX_LISTED else []
     blocks.append(messages.context("\n".join([*more, f"Add one: `{slash('rules samples add URL')}`"])))
     return messages.message(f"{count} in this channel", messages.without_buttons(blocks) if public else blocks)

@@ -31,7 +31,7 @@ from handlers.changes.requests import propose, record, with_times
 from handlers.explain.table import words_for
 from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.rules import check_view, rule_form_view
-from handlers.rules.check_view import MOST_WARNINGS
+from handlers.rules.check_view import MAX_WARNINGS
 from handlers.rules.form_fields_view import (
     JSON,
     NEW_SOURCE,
@@ -43,7 +43,7 @@ from handlers.rules.form_fields_view import (
     typed_pairs,
 )
 from handlers.rules.reasons import problem_words
-from handlers.rules.rule_check import NEW, Look, look_at, preview
+from handlers.rules.rule_check import NEW, AddedFindings, find_added, preview
 from handlers.rules.rule_form_view import HEAD, RuleForm, head_text
 from handlers.rules.rule_lookup import start_of_command
 from handlers.slack.registry import Click, Form, Recorded, clicks, submits
@@ -114,15 +114,15 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
     if edited is not None and (unfit := _unfit_view(edited, draft, form)) is not None:
         return unfit
     at = await start_of_command(parse_start(form.start), caller, gatehouse)
-    look = await look_at(gatehouse, edited, draft, at)
+    added = await find_added(gatehouse, edited, draft, at)
     shifts = await preview(gatehouse, caller, edited, draft, (form.reason,))
     kind, key, before = Kind.RULE_CREATE, None, None
     if edited is not None:
         kind, key, before = Kind.RULE_UPDATE, edited.id, edited.document()
     doubts = await asyncio.to_thread(draft_warnings, before, draft.body())
-    if (warned := _with_warnings(form, look, shifts, doubts)) is not None:
+    if (warned := _with_warnings(form, added, shifts, doubts)) is not None:
         return warned.view()
-    shown: dict[str, Any] = {"warnings": look.warnings, "preview": shifts, "quiet_refusal": True}
+    shown: dict[str, Any] = {"warnings": added.warnings, "preview": shifts, "quiet_refusal": True}
     target = Target(service="rules", key=key)
     proposal = propose(caller, kind, target, before, draft.body(), form.reason, **shown)
     proposal = await with_times(
@@ -140,15 +140,17 @@ def _unfit_view(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
     return None
 
 
-def _with_warnings(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Mapping[str, str]) -> RuleForm | None:
+def _with_warnings(
+    form: RuleForm, added: AddedFindings, shifts: Sequence[str], doubts: Mapping[str, str]
+) -> RuleForm | None:
     """Return the form with warnings at its fields, to be submitted again; None without any, or once they were seen and accepted.
 
     *doubts*: warnings about text that looks like something else, each with the path of its field.
     """
-    if not look.findings and not doubts:
+    if not added.findings and not doubts:
         return None
-    seen = fingerprint([[list(key_of(finding)) for finding in look.findings], *doubts])
-    silent = any(finding.needs_reason for finding in look.findings) and not form.reason.strip()
+    seen = fingerprint([[list(key_of(finding)) for finding in added.findings], *doubts])
+    silent = any(finding.needs_reason for finding in added.findings) and not form.reason.strip()
     if form.warned == seen and not silent:
         return None
     anyway = "Save anyway" if form.mode == "edit" else "Create anyway"
@@ -157,25 +159,25 @@ def _with_warnings(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Ma
         if silent
         else f"Press {anyway} if that is what you want."
     )
-    notes = _place_warnings(form, look, doubts, silent=silent)
+    notes = _place_warnings(form, added, doubts, silent=silent)
     unplaced, loops = notes.pop("", ""), notes.pop(inputs.REASON, "")
     lead = "Not saved yet: see below." if notes and not silent else "Not saved yet."
     place = inputs.REASON if silent else ""
-    notes[place] = " ".join(filter(None, (lead, loops, unplaced, *look.limits, *shifts[:1], then)))
+    notes[place] = " ".join(filter(None, (lead, loops, unplaced, *added.limits, *shifts[:1], then)))
     return replace(form, warned=seen).with_notes(notes)
 
 
-def _place_warnings(form: RuleForm, look: Look, doubts: Mapping[str, str], *, silent: bool) -> dict[str, str]:
+def _place_warnings(form: RuleForm, added: AddedFindings, doubts: Mapping[str, str], *, silent: bool) -> dict[str, str]:
     """Return the warnings about the rule, by the block id of the input that they are about; the empty id for no input.
 
     *silent*: a reason is missing, so findings that need one are placed at its input.
     """
-    lines, named = check_view.warnings_of(look.findings), look.findings[:MOST_WARNINGS]
+    lines, named = check_view.warnings_of(added.findings), added.findings[:MAX_WARNINGS]
     placed = [
         (inputs.REASON if silent and one.needs_reason else _block_of_finding(one, form), words)
         for one, words in zip(named, lines, strict=False)
     ]
-    placed += [("", words) for words in lines[MOST_WARNINGS:]]
+    placed += [("", words) for words in lines[MAX_WARNINGS:]]
     placed += [(_block_of_path(path, form), words) for words, path in doubts.items()]
     notes: dict[str, str] = {}
     for block_id, words in placed:

@@ -189,7 +189,7 @@ def pair_blocks(pair: FormPair, number: int, *, removable: bool, more: bool, as_
 
 def _field(pair: FormPair, each: PairField, more: bool) -> View:
     block_id, text = pair.block_id(each.path), pair.text(each)
-    if each.kind in MENUS and text is not None and len(text) <= inputs.LONGEST_OPTION:
+    if each.kind in MENUS and text is not None and len(text) <= inputs.MAX_OPTION_LENGTH:
         return inputs.menu(block_id, each.label, {**each.options} | {text: each.options.get(text, text)}, text)
     if text is None or not inputs.fits_input(text) or each.kind in MENUS:
         if not pair.is_new:

@@ -290,10 +290,10 @@ def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
         return "blocked"
     if rule_type == "Replace":
         return f"replaces {url_code(pair.find, limit)} with {url_code(pair.replacement, limit)}"
-    return "; ".join(first_few(describe(rule_type, pair.document(), limit), MOST_EFFECTS))
+    return "; ".join(first_few(describe(rule_type, pair.document(), limit), MAX_EFFECTS))
 
 
-MOST_EFFECTS: Final = 3
+MAX_EFFECTS: Final = 3
 
 
 def pair_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:

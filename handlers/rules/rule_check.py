@@ -80,7 +80,7 @@ async def findings_about(keys: Collection[str], gatehouse: Gatehouse) -> Sequenc
 
 
 AHEAD: Final = timedelta(days=7)
-MOST_AHEAD: Final = 20
+MAX_AHEAD: Final = 20
 """Planned starts and ends of these days that are looked at."""
 
 
@@ -94,18 +94,18 @@ async def _findings_ahead(
     found: list[tuple[datetime, Finding]] = []
     coming = await events_until(gatehouse.now() + AHEAD, gatehouse)
     happens = forecast.predict(rules, coming, groups).happens
-    for event in happens[:MOST_AHEAD]:
+    for event in happens[:MAX_AHEAD]:
         then = forecast.predict(rules, [event], groups)
         before, after = (
             next((rule for rule in there if rule.id == event.target.key), None) for there in (rules, then.rules)
         )
         found += [(event.at, finding) for finding in await _gather(check_change(rules, before, after, then.groups))]
         rules, groups = then.rules, then.groups
-    return found, max(0, len(happens) - MOST_AHEAD)
+    return found, max(0, len(happens) - MAX_AHEAD)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class AddedFindings:
     """What a change would add to what is wrong, and the *limits* of looking at that before it is made, in plain lines."""
 
     findings: tuple[Finding, ...]
@@ -117,12 +117,14 @@ class Look:
         return (*check_view.warnings_of(self.findings), *self.limits)
 
 
-def unchecked_look() -> Look:
-    """Return the Look for a change that was not compared with the other rules."""
-    return Look((), (f"Not compared with the other rules; {slash('rules check')} does that.",))
+def not_compared() -> AddedFindings:
+    """Return the AddedFindings for a change that was not compared with the other rules."""
+    return AddedFindings((), (f"Not compared with the other rules; {slash('rules check')} does that.",))
 
 
-async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, at: datetime | None = None) -> Look:
+async def find_added(
+    gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, at: datetime | None = None
+) -> AddedFindings:
     """Return what making *after* of *before* would add to what is wrong, by rules some seconds old.
 
     *at*: when it begins, so by the rules of then.
@@ -135,7 +137,7 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, a
         try:
             listing = await gatehouse.rules.recent()
         except ClientError:
-            limits += unchecked_look().limits
+            limits += not_compared().limits
         else:
             rules = listing.known
             limits += [f"{listing.gap.sentence('rules')} It was not compared with the others."] if listing.gap else []
@@ -145,7 +147,7 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, a
         rules, groups = then.rules, then.groups
     effort = Effort()
     found = await _gather(check_change(rules, before, as_rule(before, after), groups, effort=effort))
-    return Look(found, (*limits, *([] if effort.enough else [PARTLY])))
+    return AddedFindings(found, (*limits, *([] if effort.enough else [PARTLY])))
 
 
 async def added_loops(

@@ -42,7 +42,7 @@ from handlers.rules.commands import (
     RulesSet,
     RulesShow,
 )
-from handlers.rules.rule_check import look_at, preview, refuse_silent_loop, unchecked_look
+from handlers.rules.rule_check import find_added, not_compared, preview, refuse_silent_loop
 from handlers.rules.rule_form_view import RuleForm
 from handlers.rules.rule_lookup import forecast_of, start_of_command
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of
@@ -157,11 +157,11 @@ async def _edit(
         draft = RuleDraft.model_validate(after)
         if wrong := new_problems(rule, draft):
             raise InvalidDraft(wrong)
-        look = await look_at(gatehouse, rule, draft, at) if len(rules) <= LOOKED_AT else unchecked_look()
-        refuse_silent_loop(look.findings, command.because)
+        added = await find_added(gatehouse, rule, draft, at) if len(rules) <= LOOKED_AT else not_compared()
+        refuse_silent_loop(added.findings, command.because)
         said = (command.because, *command.refs)
         shifts = await preview(gatehouse, caller, rule, draft, said) if len(rules) == 1 else ()
-        target, about = Target(service="rules", key=rule.id), {"warnings": look.warnings, "preview": shifts}
+        target, about = Target(service="rules", key=rule.id), {"warnings": added.warnings, "preview": shifts}
         wanted.append(
             propose(caller, Kind.RULE_UPDATE, target, rule.document(), draft.body(), command.because, **about)
         )
@@ -225,10 +225,10 @@ async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Repl
         raise InvalidDraft(wrong)
     if command.start is None:
         await _refuse_same(draft, gatehouse)
-    look = await look_at(gatehouse, None, draft, await start_of_command(command.start, caller, gatehouse))
-    refuse_silent_loop(look.findings, command.because)
+    added = await find_added(gatehouse, None, draft, await start_of_command(command.start, caller, gatehouse))
+    refuse_silent_loop(added.findings, command.because)
     shifts = await preview(gatehouse, caller, None, draft, (command.because, command.source))
-    about: dict[str, Any] = {"warnings": look.warnings, "preview": shifts}
+    about: dict[str, Any] = {"warnings": added.warnings, "preview": shifts}
     target = Target(service="rules")
     proposal = propose(caller, Kind.RULE_CREATE, target, None, draft.body(), command.because, **about)
     return await submit([proposal], command, caller, gatehouse)
@@ -236,7 +236,7 @@ async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 async def _refuse_same(draft: RuleDraft, gatehouse: Gatehouse) -> None:
     """Raise where there is a rule that is all that *draft* is, also its name: who asks twice, or clicks twice, wants one."""
-    with suppress(ClientError):  # as for a look, a list that can't be read stops nobody
+    with suppress(ClientError):  # as where findings are sought, a list that can't be read stops nobody
         named = [rule for rule in (await gatehouse.rules.recent()).known if rule.name == draft.name]
         if same := [rule for rule in named if canonical_form(rule.body()) == canonical_form(draft.body())]:
             await refuse_unchanged([Thing.of_rule(same[0])], AlreadySo("is there already"), gatehouse)

@@ -36,13 +36,13 @@ from handlers.rules.pairs_view import group_name, status_name
 from handlers.rules.reasons import type_word
 
 CALLBACK: Final = "v2.rule.form"
-MOST_PAIR_BLOCKS: Final = 70
+MAX_PAIR_BLOCKS: Final = 70
 """Blocks for pairs, of the hundred that a modal may have: the head, the reason and the errors need theirs."""
 
-MOST_PAIR_TEXT: Final = 120_000
+MAX_PAIR_TEXT: Final = 120_000
 """Characters of the texts of pairs, as JSON: a view may have 250,000 in all, and the head and the reason need theirs."""
 
-LONGEST_TYPE: Final = 40
+MAX_TYPE_LENGTH: Final = 40
 """Characters of a rule's type that the view's metadata holds; the rule itself has the rest."""
 
 STATUS_WORDS: Final = {ACTIVE: "On", INACTIVE: "Off"}
@@ -122,7 +122,7 @@ class RuleForm:
     @cached_property
     def shown(self) -> tuple[FormPair, ...]:
         """Return the pairs that get inputs: those that had them, then the first ones for which the form has room."""
-        blocks, text = MOST_PAIR_BLOCKS, MOST_PAIR_TEXT
+        blocks, text = MAX_PAIR_BLOCKS, MAX_PAIR_TEXT
         keys: set[str] = set()
         for pair in sorted(self.pairs, key=lambda pair: not pair.typed):
             blocks -= count_blocks(pair)
@@ -227,7 +227,7 @@ class RuleForm:
         kept = {"mode": self.mode, "id": self.rule_id, "seen": self.seen, "channel": self.channel}
         left = {pair.key for pair in self.pairs}
         removed = [pair.key for pair in pairs_of_body(self.document) if pair.key not in left]
-        about = {"removed": removed, "type": self.rule_type[:LONGEST_TYPE], "group": self.group}
+        about = {"removed": removed, "type": self.rule_type[:MAX_TYPE_LENGTH], "group": self.group}
         metadata = kept | about | {"warned": self.warned, "more": self.shows_more, "json": self.as_json}
         return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
 
@@ -251,7 +251,7 @@ class RuleForm:
         name = self._line("name", "Name", optional=is_suggested, placeholder=proposed)
         description = self._line("description", "Description", optional=True)
         status = head_text(self.document, "status")
-        if len(status) > inputs.LONGEST_OPTION:
+        if len(status) > inputs.MAX_OPTION_LENGTH:
             return [name, description]
         options = STATUS_WORDS | {status: STATUS_WORDS.get(status, status)}
         return [name, description, inputs.radios("status", "Status", options, status)]
@@ -264,7 +264,7 @@ class RuleForm:
 
     def _type_block(self) -> View:
         if self.mode == "new":
-            types = {each: type_word(each) for each in (*KNOWN_TYPES, self.rule_type[:LONGEST_TYPE])}
+            types = {each: type_word(each) for each in (*KNOWN_TYPES, self.rule_type[:MAX_TYPE_LENGTH])}
             return inputs.menu("type", "Type", types, self.rule_type, dispatch=True)
         about = f" {code(self.rule_id)}" if self.rule_id else ""
         group = f"\n{self.group}" if self.group else ""

@@ -26,7 +26,7 @@ from bot.rules.url import MISTYPED_SCHEME, SCHEME, Url, is_url
 from bot.text.names import NARROWED, named_group, resolve_name
 from bot.text.search import has_words
 from handlers.blocks import menus
-from handlers.blocks.inputs import MOST_OPTIONS
+from handlers.blocks.inputs import MAX_OPTIONS
 from handlers.blocks.messages import Block, ListPage
 from handlers.blocks.tables import ROWS_PER_PAGE
 from handlers.changes.coming import events_until
@@ -224,7 +224,7 @@ async def follow(first: Explained, rules: Sequence[Rule], groups: Groups | None 
 
 @offers("pick.rule", needs="rule.read")
 async def offer_rules(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
-    hits = await search_in_slices(await gatehouse.rules.index(), typed.text, most=MOST_OPTIONS)
+    hits = await search_in_slices(await gatehouse.rules.index(), typed.text, most=MAX_OPTIONS)
     hits.sort(key=lambda hit: (hit.rank, hit.item.title.casefold()))
     gap = None if hits else (await gatehouse.rules.recent()).gap
     return menus.notice_options(gap.sentence("rules")) if gap else menus.rule_options(hit.item for hit in hits)

@@ -239,7 +239,7 @@ def _empty_list(command: RulesList, gap: Gap | None, groups: Groups | None) -> M
     return messages.message(f"No rules found{read}", blocks)
 
 
-MOST_GROUPS: Final = 15
+MAX_GROUPS: Final = 15
 """Groups that a message shows: each takes three of the fifty blocks that Slack allows."""
 
 
@@ -258,7 +258,7 @@ def group_list(
     title = f"{messages.plural(len(groups), 'group')}"
     blocks: list[Block] = [messages.section(f"*{title}*")]
     blocks += [line for plural, gap in gaps.items() for line in messages.gap_lines(gap, plural)]
-    for number, group in enumerate(groups[:MOST_GROUPS]):
+    for number, group in enumerate(groups[:MAX_GROUPS]):
         blocks.append(messages.section(_group_line(group, rules.get(group.id, 0), on.get(group.id, 0))))
         blocks += messages.actions(_group_buttons(group, number))
     blocks += [*_left_out_groups(groups, rules), *messages.actions([share_button(RulesGroups())])]
@@ -290,9 +290,9 @@ def _left_out_groups(groups: Sequence[Group], rules: Mapping[str, int]) -> list[
     known = {group.id for group in groups}
     lost = [f"{code(group_id, 60)} ({count})" for group_id, count in rules.items() if group_id not in known]
     texts = []
-    if len(groups) > MOST_GROUPS:
+    if len(groups) > MAX_GROUPS:
         texts.append(
-            f"…and {len(groups) - MOST_GROUPS:,} more. To see the rules of one: `{slash('rules list group:NAME')}`"
+            f"…and {len(groups) - MAX_GROUPS:,} more. To see the rules of one: `{slash('rules list group:NAME')}`"
         )
     if lost:
         texts.append(f"Rules are also in groups that the service doesn’t list: {join_commas(lost, 8)}")

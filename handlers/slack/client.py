@@ -68,7 +68,7 @@ class SlackUnreachable(Exception):
         self.by_proxy = by_proxy
 
 
-MOST_SKEW: Final = 60
+MAX_SKEW: Final = 60
 """Seconds that our clock may be off before it is reported."""
 
 QUIET = {"unfurl_links": False, "unfurl_media": False}
@@ -111,7 +111,7 @@ class Slack:
 
     def clock_status(self) -> str:
         """Return ``ok``, or how far this machine's clock is off: Slack's signatures are valid for five minutes only."""
-        return "ok" if abs(self.ahead) <= MOST_SKEW else f"{self.ahead:.0f} s off from Slack’s clock"
+        return "ok" if abs(self.ahead) <= MAX_SKEW else f"{self.ahead:.0f} s off from Slack’s clock"
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call *method* with a JSON body; return Slack's answer."""

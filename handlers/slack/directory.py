@@ -19,7 +19,7 @@ GROUPS_FRESH = timedelta(minutes=3)
 NO_SUCH_GROUP = "no_such_subteam"
 """Slack's error code for a user group that was deleted or disabled."""
 GMAIL = ("gmail.com", "googlemail.com")
-MOST_KEPT = 5_000
+MAX_KEPT = 5_000
 PAGE = 1_000
 
 
@@ -130,7 +130,7 @@ class SlackDirectory:
             DIRECTORY_FAILURES.labels(kind).inc()
             raise
         # Cleared as a whole instead of by age: its entries are out of date within minutes anyway.
-        if len(self._known) >= MOST_KEPT:
+        if len(self._known) >= MAX_KEPT:
             self._known.clear()
         self._known[kind, key] = (self._now(), found)
         return found

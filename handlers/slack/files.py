@@ -20,9 +20,9 @@ from handlers.blocks.masking import is_public, mask_text
 from handlers.errors import Refusal, Words
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 
-MOST_BYTES: Final = 20 * 1024 * 1024
+MAX_BYTES: Final = 20 * 1024 * 1024
 """Bytes of a file that is read, at most. Slack's own file inputs take 10 MB."""
-MOST_WORDS: Final = 64 * 1024
+MAX_WORDS: Final = 64 * 1024
 """Bytes of Slack's answer to an upload that are read, at most."""
 LOOKS: Final = (0.0, 0.2, 0.5, 1.0, 2.0)
 """Pauses in seconds before each look at whether a file is there: Slack shares it after it has answered, or never does."""
@@ -118,11 +118,11 @@ class SlackFiles:
         # From a stream: aiohttp would hold up the loop over a long text given whole.
         kind = {"Content-Type": "application/octet-stream"}
         async with self._request("POST", url, headers=kind, data=io.BytesIO(content)) as response:
-            await _read_capped(response, MOST_WORDS)  # an answer that breaks off is none
+            await _read_capped(response, MAX_WORDS)  # an answer that breaks off is none
             if response.status != 200:
                 raise SlackUnreachable(f"the upload was answered with status {response.status}")
 
-    async def read(self, file_id: str, most: int = MOST_BYTES) -> bytes:
+    async def read(self, file_id: str, most: int = MAX_BYTES) -> bytes:
         """Return the content of a file, at most *most* bytes of it; raises FileGone, FileTooLarge, FileUnreadable."""
         try:
             file = (await self.slack.ask("files.info", file=file_id)).get("file") or {}

@@ -21,10 +21,10 @@ from sandbox.services.database import Record
 from sandbox.services.faults import Cut, Faults
 from sandbox.services.switches import Switches
 
-MOST_BYTES = 10 * 1024 * 1024
+MAX_BYTES = 10 * 1024 * 1024
 PAGE = 30
 TOO_MANY = 429
-MOST_PAGE = 75
+MAX_PAGE = 75
 
 
 class Problem(Exception):
@@ -132,7 +132,7 @@ def _parse_body(request: Request, raw: bytes) -> Any:
 
     The specification requires a Content-Type with each body, so one without is refused.
     """
-    if len(raw) > MOST_BYTES:
+    if len(raw) > MAX_BYTES:
         raise Problem(413, "Request body is too large")
     if not raw.strip():
         return None
@@ -163,7 +163,7 @@ def list_response(request: Request, stage: Stage, records: Sequence[Any]) -> Res
     if stage.switches.paging == "sizeless" and "pageSize" in request.query_params:
         raise Problem(400, "Unknown parameter: pageSize")
     offset = number_param(request, "offset", 0)
-    size = min(number_param(request, "pageSize", PAGE) or PAGE, MOST_PAGE)
+    size = min(number_param(request, "pageSize", PAGE) or PAGE, MAX_PAGE)
     following = offset + size if offset + size < len(records) else None
     page = list(records[offset : offset + size])
     return JSONResponse(

@@ -16,7 +16,7 @@ from sandbox.slack.validation import Problem, are_blocks_too_long, as_errors, as
 from sandbox.slack.validation.limits import LIMITS
 from sandbox.slack.validation.rules import ONE_TABLE
 
-MOST_ATTACHMENTS: Final = 100
+MAX_ATTACHMENTS: Final = 100
 
 
 class Chat:
@@ -82,7 +82,7 @@ class Chat:
     async def update(self, arguments: Arguments) -> dict[str, Any]:
         message = self._own_message(arguments, "cant_update_message")
         content = parse_content(self._state, arguments)
-        # chat.update refuses texts that chat.postMessage accepts, and cuts only after MOST_TEXT.
+        # chat.update refuses texts that chat.postMessage accepts, and cuts only after MAX_TEXT.
         if len(content.text) > 4000 and "markdown_text" not in arguments:
             raise Refused("msg_too_long")
         self._state.edit(message, content)
@@ -117,7 +117,7 @@ class Chat:
 
 
 NO_TABLE: Final = "unsupported type: data_table"
-MOST_TEXT: Final = 40_000
+MAX_TEXT: Final = 40_000
 """Characters after which Slack cuts off the text of a message."""
 
 
@@ -136,7 +136,7 @@ def parse_content(state: State, payload: Arguments) -> Content:
     if text is not None and not isinstance(text, str):
         raise Refused("invalid_arguments")
     return Content(
-        escape_text((text or "")[:MOST_TEXT]),
+        escape_text((text or "")[:MAX_TEXT]),
         state.with_ids(blocks or []),
         _number_attachments(state, attachments),
         metadata,
@@ -160,7 +160,7 @@ def _check_blocks(state: State, blocks: list[Any] | None, attachments: list[Any]
 def _parse_attachments(found: Any) -> list[Any] | None:
     if found is not None and not (isinstance(found, list) and all(isinstance(one, Mapping) for one in found)):
         raise Refused("invalid_attachments")
-    if found is not None and len(found) > MOST_ATTACHMENTS:
+    if found is not None and len(found) > MAX_ATTACHMENTS:
         raise Refused("too_many_attachments")
     return found
 

@@ -22,7 +22,7 @@ from sandbox.slack.state import State
 from sandbox.slack.texts import escape_text
 from sandbox.slack.validation import as_errors, as_messages, check_message
 
-MOST_BYTES: Final = 1024**3
+MAX_BYTES: Final = 1024**3
 CHANNEL_ID: Final = "^[CGDZ][A-Z0-9]{8,}$"
 """Slack's own pattern, from its error text: a person's id doesn't match, although chat.postMessage takes one."""
 LOGIN: Final = (
@@ -55,7 +55,7 @@ class Files:
             raise Refused("invalid_arguments", response_metadata={"messages": messages})
         if int(length) == 0:
             raise Refused("missing_argument")
-        if int(length) > MOST_BYTES:
+        if int(length) > MAX_BYTES:
             raise Refused("file_upload_size_restricted")
         files, state = self._state.files, self._state
         file = files.announce(state.number(), str(arguments["filename"]), int(length), self._bot, state.clock())

@@ -23,9 +23,9 @@ TYPES: Final = {
 }
 """By the extension of the name: mimetype, file type, and the words for it."""
 OTHER: Final = ("application/octet-stream", "binary", "Binary")
-MOST_IN_FORM: Final = 10 * 1024 * 1024
+MAX_IN_FORM: Final = 10 * 1024 * 1024
 """Bytes of a file that a form's file input takes."""
-MOST_FILES: Final = 10
+MAX_FILES: Final = 10
 
 
 @dataclass(slots=True)
@@ -162,12 +162,12 @@ def file_extension(name: str) -> str:
 
 def form_refusal(element: Mapping[str, Any], files: list[tuple[str, int]]) -> str | None:
     """Return why Slack's client refuses *files* (name, bytes) in a file input; None where it takes them."""
-    if len(files) > element.get("max_files", MOST_FILES):
+    if len(files) > element.get("max_files", MAX_FILES):
         return "too_many_files"
     types = [one.lower() for one in element.get("filetypes") or ()]
     for name, size in files:
         if types and file_extension(name) not in types:
             return "file_type_not_allowed"
-        if size > MOST_IN_FORM:
+        if size > MAX_IN_FORM:
             return "file_too_large"
     return None

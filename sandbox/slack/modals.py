@@ -10,7 +10,7 @@ from sandbox.slack.answers import Answers
 from sandbox.slack.delivery import Delivery
 from sandbox.slack.filestore import form_refusal
 from sandbox.slack.refusal import Refused
-from sandbox.slack.state import MOST_VIEWS, State, View
+from sandbox.slack.state import MAX_VIEWS, State, View
 from sandbox.slack.validation import check_response_action
 
 Values = dict[str, Any]
@@ -86,7 +86,7 @@ class Modals:
                 place = next((n for n, one in enumerate(stack) if one["id"] == view["id"]), None)
                 if place is not None:
                     stack[place] = self._state.make_view(answer["view"], user, old=stack[place])
-            case "push" if len(stack) < MOST_VIEWS:
+            case "push" if len(stack) < MAX_VIEWS:
                 stack.append(self._state.make_view(answer["view"], user))
         self._state.show_views(user)
         return {"ok": True}

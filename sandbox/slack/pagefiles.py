@@ -18,7 +18,7 @@ from sandbox.slack.people import Channel
 Guard = Callable[[Any], Any]
 SAFE: Final = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
 """Headers that keep a browser from running a file as a page of this origin."""
-MOST_IN_MESSAGE: Final = 100 * 1024 * 1024
+MAX_IN_MESSAGE: Final = 100 * 1024 * 1024
 """Bytes. Slack takes a gigabyte; here files are kept in memory."""
 
 
@@ -38,7 +38,7 @@ class PageFiles:
     async def receive(self, request: Request) -> Response:
         """Keep the body as a file of a person: for the file input of a modal, if that takes it, or for a message."""
         user, name = request.query_params.get("user", ""), request.query_params.get("name", "")
-        length = int(request.headers.get("content-length", MOST_IN_MESSAGE + 1))
+        length = int(request.headers.get("content-length", MAX_IN_MESSAGE + 1))
         state = self._acting_of(user).state
         if user not in state.users:
             return JSONResponse({"ok": False, "error": "user_not_found"})
@@ -50,7 +50,7 @@ class PageFiles:
     def _refusal(self, asked: Mapping[str, str], length: int) -> str | None:
         """Return why a file of *length* bytes is refused where it is to go; None where it is accepted."""
         if "view_id" not in asked:
-            return "file_too_large" if length > MOST_IN_MESSAGE else None
+            return "file_too_large" if length > MAX_IN_MESSAGE else None
         block_id, action_id, name = (asked.get(one, "") for one in ("block_id", "action_id", "name"))
         found = self._acting_of(asked.get("user")).state.find_view(asked["view_id"])
         element = find_element(found[1]["blocks"], block_id, action_id) if found else None

@@ -13,7 +13,7 @@ from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
 
 EMOJI: Final = re.compile(r"[a-z0-9_+'-]{1,100}(?:::skin-tone-[2-6])?")
-MOST_EMOJI: Final = 23
+MAX_EMOJI: Final = 23
 """Different emoji on one message."""
 
 
@@ -21,7 +21,7 @@ def react(state: State, message: Message, user: str, name: str) -> None:
     """Put an emoji on *message*; raises Refused with Slack's error code."""
     if user in message.reactions.get(name, ()):
         raise Refused("already_reacted")
-    if len(message.reactions) >= MOST_EMOJI and name not in message.reactions:
+    if len(message.reactions) >= MAX_EMOJI and name not in message.reactions:
         raise Refused("too_many_emoji")
     message.reactions.setdefault(name, []).append(user)
     state.show_change(message)

@@ -16,7 +16,7 @@ from sandbox.slack.state import State
 MAX_DAYS_AHEAD: Final = 120
 MAX_IN_FIVE_MINUTES: Final = 30
 """Messages that may be scheduled for one channel within any five minutes."""
-SHORTEST_PAUSE: Final = 0.01
+MIN_PAUSE: Final = 0.01
 """Seconds between two checks of what is almost due."""
 LAST_CALL_SECONDS: Final = 60
 """A message that is due within so many seconds can't be deleted any more."""
@@ -52,7 +52,7 @@ class Schedule:
         return planned
 
     def _set_timer(self, planned: Planned) -> None:
-        pause = max(SHORTEST_PAUSE, planned.post_at - self.state.clock())
+        pause = max(MIN_PAUSE, planned.post_at - self.state.clock())
         self._timers[planned.id] = asyncio.get_running_loop().call_later(pause, self._on_timer, planned)
 
     def _on_timer(self, planned: Planned) -> None:

@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from sandbox.slack.delivery import Ack
 from sandbox.slack.ids import Ids
 
-MOST_CONNECTIONS: Final = 10
+MAX_CONNECTIONS: Final = 10
 LIFE: Final = 18_060
 """The approximate connection time in seconds that hello announces; here a connection lives until it is refreshed on request."""
 HOST: Final = "applink-local"
@@ -114,7 +114,7 @@ class Sockets:
     def _refusal_reason(self) -> str:
         if not self.is_enabled:
             return "link_disabled"
-        return "too_many_websockets" if len(self.connections) >= MOST_CONNECTIONS else ""
+        return "too_many_websockets" if len(self.connections) >= MAX_CONNECTIONS else ""
 
     def _hello_frame(self) -> dict[str, Any]:
         return {

@@ -19,7 +19,7 @@ from sandbox.slack.refusal import Refused
 from sandbox.slack.tickets import RESPONSE_LIFE, TRIGGER_LIFE, ResponseUrl, Trigger
 from sandbox.slack.workspaces import Workspace
 
-MOST_VIEWS: Final = 3
+MAX_VIEWS: Final = 3
 """Modals of one person that may be stacked."""
 
 View = dict[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.slack.directory import Arguments, Method
 from sandbox.slack.refusal import Refused
-from sandbox.slack.state import MOST_VIEWS, State, View
+from sandbox.slack.state import MAX_VIEWS, State, View
 from sandbox.slack.validation import as_messages, check_view
 
 
@@ -40,7 +40,7 @@ class Views:
 
     def _push(self, view: View, user: str) -> dict[str, Any]:
         stack = self._state.stack(user)
-        if len(stack) >= MOST_VIEWS:
+        if len(stack) >= MAX_VIEWS:
             raise Refused("push_limit_reached")
         external = view.get("external_id")
         if external and any(

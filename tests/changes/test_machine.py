@@ -812,13 +812,13 @@ PLACES: Final[list[Place]] = [
     *(("rules", rule_id) for rule_id in RULE_IDS),
     *(("groups", group_id) for group_id in GROUP_IDS),
 ]
-MOST_TO_DO: Final = 200
+MAX_TO_DO: Final = 200
 DATES: Final = ("id", "creationDate", "modificationDate")
 
 
 def _until_idle(step: Callable[[], bool | None]) -> int:
     """Take *step* until it finds nothing to do; how often it found something."""
-    for number in range(MOST_TO_DO):
+    for number in range(MAX_TO_DO):
         if not step():
             return number
     raise AssertionError("there is always something to do")

@@ -264,7 +264,7 @@ class World:
         """Time goes on while a process waits; one that waits for what does not come is dead by then."""
         self.clock.moment += timedelta(seconds=seconds)
         self.naps += 1
-        if self.naps > MOST_NAPS:
+        if self.naps > MAX_NAPS:
             raise Died
         await asyncio.sleep(0)
 
@@ -524,7 +524,7 @@ TAKES_NOTHING: Final = (Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE)
 SLACK_SAYS: Final = (RuntimeError("ratelimited"), TooSoon(1.0), OSError("reset"))
 
 
-MOST_NAPS: Final = 100
+MAX_NAPS: Final = 100
 
 LATE: Final = LEASE
 """How long after its request a slow service does it: after a first look, and while that process still holds the change."""

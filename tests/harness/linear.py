@@ -21,9 +21,9 @@ from typing import Any, Final
 
 ALPHABET: Final = "".join(map(chr, range(256))) + "ıſκ中٣\u0301\u200b\u2028“”„’–—…＠＝（．。𝐚\ud800\ue000\ue001"
 PLACES: Final = {character: place for place, character in enumerate(ALPHABET)}
-MOST_EXPANDED: Final = 300
+MAX_EXPANDED: Final = 300
 """Times of a repeat that are written out; one that may happen more often counts as endless."""
-MOST_EXPANDED_TO_READ: Final = 70
+MAX_EXPANDED_TO_READ: Final = 70
 """The same where only the characters are counted that may be read: rather a few too many."""
 START: Final = 0
 """The state that reads anything, before the expression begins."""
@@ -48,7 +48,7 @@ class Automaton:
     reads: list[int] = field(default_factory=lambda: [(1 << len(ALPHABET)) - 1])
     follows: Counter[tuple[int, int]] = field(default_factory=Counter)
     masks: dict[str, int] = field(default_factory=dict)
-    most_expanded: int = MOST_EXPANDED
+    most_expanded: int = MAX_EXPANDED
 
     def build(self, items: Iterable[Any], flags: int) -> Part:
         whole = Part()
@@ -180,7 +180,7 @@ def find_slow_text(pattern: str, flags: int, use: str) -> str:
 def _compile(pattern: re.Pattern[Any]) -> tuple[frozenset[int], dict[int, frozenset[int]], list[int]]:
     """The first states of *pattern*, those that follow each, and what each of them reads."""
     parsed = _parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
-    automaton = Automaton(most_expanded=MOST_EXPANDED_TO_READ)
+    automaton = Automaton(most_expanded=MAX_EXPANDED_TO_READ)
     part = automaton.build(parsed, parsed.state.flags)
     follows: dict[int, set[int]] = {}
     for before, after in automaton.follows:

@@ -36,8 +36,8 @@ from tests.harness.real_rules import RECORDS
 
 View = dict[str, Any]
 
-LONGEST_METADATA = 3_000
-LARGEST_VIEW = 250_000
+MAX_METADATA_LENGTH = 3_000
+MAX_VIEW_LENGTH = 250_000
 PIECES = ("a", "é", "ы", "日", "😀", "&<>", "*_`~", '"\\', "\ud800")
 SIZES = (0, 1, 75, 76, 1_500, 1_501, 2_999, 3_000, 3_001)
 
@@ -100,8 +100,8 @@ rules = st.builds(
 def assert_taken(view: View) -> None:
     """Slack takes *view*, also if it counts bytes, or characters as JSON escapes them."""
     assert not check_view(view)
-    assert len(view.get("private_metadata", "").encode(errors="surrogatepass")) <= LONGEST_METADATA
-    assert len(json.dumps(view)) <= LARGEST_VIEW
+    assert len(view.get("private_metadata", "").encode(errors="surrogatepass")) <= MAX_METADATA_LENGTH
+    assert len(json.dumps(view)) <= MAX_VIEW_LENGTH
 
 
 def sent_back(view: View, typed: filling.Typed | None = None) -> View:

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from sandbox.gatehouse import ALICE, BOB, WORKSPACES
-from sandbox.slack.filestore import MOST_IN_FORM, File
+from sandbox.slack.filestore import MAX_IN_FORM, File
 from sandbox.slack.running import TOKEN, LocalSlack, running_slack
 from sandbox.slack.story import Person
 from tests.sandbox.slack.conftest import App, client, installed
@@ -263,7 +263,7 @@ async def test_a_form_sent_without_a_file_says_so(filer: Desk) -> None:
     [
         ({"picture.png": b"1"}, "file_type_not_allowed"),
         ({"a.json": b"1", "b.json": b"2"}, "too_many_files"),
-        ({"a.json": b"1" * (MOST_IN_FORM + 1)}, "file_too_large"),
+        ({"a.json": b"1" * (MAX_IN_FORM + 1)}, "file_too_large"),
     ],
 )
 async def test_a_file_input_takes_only_what_it_says(filer: Desk, files: dict[str, bytes], word: str) -> None:
