@@ -88,6 +88,8 @@ class Handed:
     reason: str = ""
     start: str = ""
     """When it is to be done, as typed; empty for at once."""
+    typed_at: str = ""
+    """When that was typed, in ISO 8601: it means the same until the preview is sent."""
     site: str = ""
     mode: str = Mode.ADD
     encoding: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final, Generic, TypeVar
 
 from bot.changes.model.parts import ChangeRequest
@@ -72,6 +73,7 @@ class Import(Generic[C]):
             return plan_form(self.forms, *await self._make_plan(*agreed, caller, gatehouse))
 
     async def _preview(self, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> View:
+        handed = replace(handed, typed_at=(caller.asked_at or gatehouse.now()).isoformat())
         try:
             return await self.show((handed, None), caller, gatehouse)
         except BadFile as error:
@@ -97,9 +99,8 @@ class Import(Generic[C]):
                     warnings=preview_view.first_loops(plan.loops),
                 ),
             )
-            proposal = await with_times(
-                proposal, caller, gatehouse, start=parse_start(handed.start), expiry=plan.expiry
-            )
+            start, typed = parse_start(handed.start), _as_of_typing(handed, caller)
+            proposal = await with_times(proposal, typed, gatehouse, start=start, expiry=plan.expiry)
             return await record(proposal, caller, gatehouse)
 
     async def _make_plan(
@@ -107,9 +108,14 @@ class Import(Generic[C]):
     ) -> tuple[ImportPlan, Handed]:
         """Return the plan, and what its form keeps; raises BadFile, the errors of `FileReader` and those of clients."""
         content = await gatehouse.files.read(handed.file, most=MAX_BYTES) if handed.file else handed.pasted.encode()
-        plan = await self.plan(content, handed, chosen, caller, gatehouse)
+        plan = await self.plan(content, handed, chosen, _as_of_typing(handed, caller), gatehouse)
         # In a thread: there may be very many rows.
         return plan, replace(handed, seen=await asyncio.to_thread(plan.fingerprint))
+
+
+def _as_of_typing(handed: Handed, caller: Caller) -> Caller:
+    """Return *caller* as they were when they typed the start: sent after 18:00, “18:00” would mean tomorrow."""
+    return replace(caller, asked_at=datetime.fromisoformat(handed.typed_at)) if handed.typed_at else caller
 
 
 def _why_not_yet(plan: ImportPlan, handed: Handed, *, is_moved: bool) -> str:

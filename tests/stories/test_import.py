@@ -8,6 +8,7 @@ import io
 import json
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -16,6 +17,7 @@ from bot.policy.limits import IMPORT_RATE, TooFast
 from handlers.changes.cards import RESULT
 from handlers.files.import_form_view import ALL_SKIPPED, MEMBERS, RULES, UNANSWERED
 from sandbox.demo import Sandbox
+from sandbox.gatehouse import ALICE
 from sandbox.services.database import Record
 from tests.conftest import Clock
 from tests.harness.colleague import Colleague
@@ -603,3 +605,20 @@ async def test_a_row_without_an_email_is_called_by_its_line(workspace: Sandbox, 
     await bob.submits()
 
     assert "line 3" in bob.slack_text(await bob.sees_set(applied=1, skipped=1))
+
+
+async def test_a_start_means_the_same_when_the_preview_is_sent_as_when_it_was_typed(
+    clock: Clock, alice: Colleague
+) -> None:
+    start = (clock() + timedelta(minutes=3)).astimezone(ZoneInfo(ALICE.tz))
+    await alice.opens("/rules import")
+    alice.attaches("File", **{"rules.json": json.dumps([rule("one")]).encode()})
+    alice.fills(Start=f"{start:%H:%M}")
+    assert await alice.submits() == {}
+    await alice.sees_view(RULES)
+
+    clock.ahead += timedelta(minutes=5)
+    await alice.submits()
+
+    await alice.sees_form("is in the past")
+    assert await all_changes(alice.store) == []
