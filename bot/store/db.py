@@ -91,8 +91,10 @@ class TargetBusy(Exception):
         self.change = change
 
 
-MAX_CONNECTIONS: Final = 5
-"""How many connections a process has: as many as SQLAlchemy's pool keeps open, for opening another takes time."""
+MAX_READERS, MAX_WRITERS = 4, 6
+"""How many connections a process has, to read and to write. Of the latter SQLite has one: its writers queue here rather than
+in the database.
+"""
 BUSY_SECONDS = 30
 """How long SQLite waits for another process's write."""
 USE_WAL: Final = "PRAGMA journal_mode=WAL"
@@ -153,7 +155,13 @@ def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
     if url.get_backend_name() != "sqlite":
         settings = {"server_settings": {**FROZEN, **({"default_transaction_read_only": "on"} if read_only else {})}}
         # Parameters are hidden because they hold emails and URLs, and errors get into the log.
-        engine = create_async_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=settings)
+        engine = create_async_engine(
+            url,
+            pool_size=MAX_READERS + MAX_WRITERS,
+            pool_pre_ping=True,
+            hide_parameters=True,
+            connect_args=settings,
+        )
         sa.event.listen(engine.sync_engine, "connect", _set_timeout)
         return engine
     if url.database and url.database != ":memory:":
@@ -247,7 +255,10 @@ async def insert_new(tx: AsyncConnection, table: sa.Table, row: Mapping[str, Any
 
 
 class Session:
-    """Hands out transactions. Within a process, SQLite's writers queue here rather than in the database."""
+    """Hands out transactions, in the order in which they are asked for.
+
+    No task may ask for a second one: all could have one, and wait for another.
+    """
 
     def __init__(self, engine: AsyncEngine, now: Callable[[], datetime], data_version: int = DATA_VERSION) -> None:
         self._engine = engine
@@ -255,11 +266,13 @@ class Session:
         self.data_version = data_version
         self.stands_still = ""
         """Why this process takes no new work any more, until it is restarted; empty while it does."""
-        self._queue = asyncio.Lock()
-        self._turns = asyncio.Semaphore(MAX_CONNECTIONS)
         self._written: datetime | None = None
         """The time of the last write; None where the last write failed."""
         self.sqlite = engine.dialect.name == "sqlite"
+        # The pool gives a connection that comes back to whoever asks next, and so in a rush the first would wait for all others.
+        self._readers = asyncio.Semaphore(MAX_READERS)
+        # Apart from readers: what Slack sends is acknowledged once it is written, and that has to be soon.
+        self._writers = asyncio.Semaphore(1 if self.sqlite else MAX_WRITERS)
 
     def now(self, away: timedelta = timedelta()) -> int:
         """Return the current time plus *away*, in microseconds as it is stored."""
@@ -272,8 +285,7 @@ class Session:
         Raises CommitUnknown where nobody knows whether it was committed.
         """
         try:
-            # The queue comes before the connection, or writers who wait would take the whole pool.
-            async with self._queueing(), self._connect() as connection, connection.begin() as whole:
+            async with self._connect(self._writers) as connection, connection.begin() as whole:
                 yield connection
                 # Committed here and not by the end of the block, so that a failure of the COMMIT itself is known.
                 with _committing():
@@ -290,18 +302,14 @@ class Session:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """Open a connection for reading; it doesn't wait for writers."""
-        async with self._connect() as connection:
+        async with self._connect(self._readers) as connection:
             # Without BEGIN IMMEDIATE, which on SQLite would wait for whoever writes.
             yield await connection.execution_options(reading=True)
 
     @asynccontextmanager
-    async def _connect(self) -> AsyncIterator[AsyncConnection]:
-        """Take a connection from the pool, in the order in which tasks ask; raises StoreError.
-
-        No task may ask for a second one: all could have one, and wait for another.
-        """
-        # The pool gives what comes back to whoever asks next, and so in a rush those who wait would be overtaken by all others.
-        async with self._turns, self._translating_errors(), self._engine.connect() as connection:
+    async def _connect(self, turns: asyncio.Semaphore) -> AsyncIterator[AsyncConnection]:
+        """Take a connection from the pool once it is one's turn; raises StoreError."""
+        async with turns, self._translating_errors(), self._engine.connect() as connection:
             yield connection
 
     def check_data_version(self, used_with: str | None) -> None:
@@ -340,14 +348,6 @@ class Session:
             raise
         except FAILURES as error:
             raise StoreError(_error_words(error)) from error
-
-    @asynccontextmanager
-    async def _queueing(self) -> AsyncIterator[None]:
-        if not self.sqlite:
-            yield
-            return
-        async with self._queue:
-            yield
 
     def with_skip_locked(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """Return *query* with SKIP LOCKED, to skip rows that another replica is claiming; SQLite has only one writer."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.store.db import MAX_CONNECTIONS, make_engine
+from bot.store.db import MAX_READERS, make_engine
 from bot.store.engine import open_store
 from tests.harness.clocks import StandingClock
 
@@ -53,7 +53,7 @@ async def test_a_cancelled_statement_holds_no_lock(tmp_path: Path) -> None:
 
 async def test_who_asks_first_reads_first_also_in_a_rush(tmp_path: Path) -> None:
     order: list[str] = []
-    all_busy, waits = asyncio.Barrier(MAX_CONNECTIONS + 1), asyncio.Event()
+    all_busy, waits = asyncio.Barrier(MAX_READERS + 1), asyncio.Event()
 
     async def read(name: str) -> None:
         async with store.session.reading():
@@ -67,12 +67,12 @@ async def test_who_asks_first_reads_first_also_in_a_rush(tmp_path: Path) -> None
 
     opened = open_store(f"sqlite:///{tmp_path / 'store.db'}", now=StandingClock())
     async with opened as store, asyncio.TaskGroup() as tasks:
-        for _ in range(MAX_CONNECTIONS):
+        for _ in range(MAX_READERS):
             tasks.create_task(read_twice())
         await all_busy.wait()
-        for _ in range(MAX_CONNECTIONS):
+        for _ in range(MAX_READERS):
             tasks.create_task(read("waited"))
         # Once those have asked: the loop takes tasks in the order in which they were made.
         asyncio.get_running_loop().call_soon(waits.set)
 
-    assert order == ["waited"] * MAX_CONNECTIONS + ["again"] * MAX_CONNECTIONS
+    assert order == ["waited"] * MAX_READERS + ["again"] * MAX_READERS

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from bot.changes.model.change import Change
 from bot.changes.model.states import Move, State
 from bot.store.channel_settings import SettingsMoved
-from bot.store.db import MAX_CONNECTIONS, TargetBusy
+from bot.store.db import MAX_READERS, TargetBusy
 from bot.store.engine import Store, open_store
 from bot.store.queues import TimerKind
 from bot.store.tables import cards, former_ids, outbox, settings, timers
@@ -22,7 +22,7 @@ from tests.harness.databases import BOTH
 from tests.store.test_store import LEASE, added, change, moved
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
-MANY: Final = MAX_CONNECTIONS
+MANY: Final = MAX_READERS
 Write = Callable[[Store, int], Awaitable[Any]]
 CLOCK: Final = StandingClock()
 
