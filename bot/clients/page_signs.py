@@ -161,7 +161,7 @@ class _Walk:
     left: int = MAX_VALUES
 
     def values(self, value: Any, path: tuple[str, ...]) -> Iterator[NamedValue]:
-        if value is self.records or (path and is_ignored(path, self.ignored)) or not self.left:
+        if value is self.records or is_ignored(path, self.ignored) or not self.left:
             return
         self.left -= 1
         if not self.left or (isinstance(value, dict | list) and len(path) >= MAX_DEPTH):

@@ -86,7 +86,7 @@ def _fields(document: Any, ignored: frozenset[str]) -> Mapping[str, Any]:
         name: value
         for path, each in (*nested, ((), document))
         for name, value in each.items()
-        if not is_ignored((*path, name), ignored) and not (path and is_ignored(path, ignored))
+        if not is_ignored((*path, name), ignored) and not is_ignored(path, ignored)
     }
 
 

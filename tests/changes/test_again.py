@@ -14,6 +14,7 @@ from bot.changes.model.items import Item
 from bot.changes.model.parts import ChangeRequest, Held
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
+from bot.changes.refusals import AlreadyDecided
 from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, renames
 
 pytestmark = pytest.mark.slow
@@ -69,3 +70,13 @@ async def test_a_bulk_change_that_is_held_is_planned_again(world: World, mine: R
     assert [item.edit for item in items] == edits
     withdrawn = await mine.pipeline.journal.get(whole.id)
     assert (withdrawn.state, withdrawn.decision.decision_reason) == (State.CANCELLED, "")
+
+
+async def test_what_begins_as_planned_is_not_asked_for_again(world: World, mine: Replica) -> None:
+    starts = world.clock() + timedelta(hours=1)
+    planned = await mine.pipeline.proposer.submit(renames(world, "Ours", starts_at=starts), idempotency_key="request")
+
+    with pytest.raises(AlreadyDecided):
+        await asked_again(world, mine, planned)
+
+    assert (await mine.pipeline.journal.get(planned.id)).state is State.PLANNED

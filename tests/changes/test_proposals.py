@@ -13,7 +13,7 @@ from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, inverse, is_there
+from bot.changes.proposals import Proposal, apply_difference, inverse, is_there
 from bot.changes.refusals import NotTemporary
 from bot.store.tables import former_ids
 from tests.changes.test_rights_again import rename
@@ -50,6 +50,25 @@ def test_of_a_member_what_others_did_since_keeps_nothing_from_being_undone(
     )
 
     assert is_there(change.with_fields(result=made), live) is there
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "live", "then"),
+    [
+        pytest.param(["free"], ["free", "vip"], ["free"], ["free", "vip"], id="given"),
+        pytest.param(["free"], ["free", "vip"], ["free", "vip"], ["free", "vip"], id="given already, by somebody else"),
+        pytest.param(["free"], ["free", "vip"], [], ["vip"], id="given, and another one was taken since"),
+        pytest.param(["free", "vip"], ["free"], ["free", "vip", "new"], ["free", "new"], id="taken, and given another"),
+        pytest.param(["free", "vip"], ["free"], ["new"], ["new"], id="taken, and gone already"),
+        pytest.param(None, ["vip"], None, ["vip"], id="given to somebody who had none"),
+    ],
+)
+def test_segments_come_and_go_one_by_one_and_leave_what_others_did(
+    before: list[str] | None, after: list[str], live: list[str] | None, then: list[str]
+) -> None:
+    had, has, now = ({"allowedSegments": segments} for segments in (before, after, live))
+
+    assert apply_difference(now, had, has) == {"allowedSegments": then}
 
 
 def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> None:

@@ -189,6 +189,7 @@ ALL_OF_IT: Final[tuple[Json, ...]] = (
     {"meta": {"requestCount": 4711, "generatedAt": 1764150000, "requestId": "5f3e8a7c91b24d6e"}},
     {"segments": [{"name": "vip", "members": 3}, {"name": "free", "members": 20}]},
     {"links": {"first": "/?page=1", "last": "/?page=1", "next": None, "prev": None}},
+    {"links": {"first": "/?site=7&page=1", "last": "/?site=7&page=1", "next": None, "prev": None}},
     {"per_page": 100, "page": 1},
     {"total": 20, "per_page": 20},
     {"has_next": False, "page": 1, "pages": 1},
@@ -334,6 +335,15 @@ async def test_a_note_at_the_end_of_the_list_counts(answers: Any, note: Json) ->
 
     with pytest.raises(Incomplete):
         (await client().all()).whole()
+
+
+def test_of_two_records_that_have_nothing_in_common_neither_is_a_note_about_the_list() -> None:
+    records = [{"email": "anna@example.com", "next": "visit"}, {"mail": "ben@example.com"}]
+
+    signs = page_of(Answer(200, b""), {"members": records}, records).signs
+
+    assert signs is not None
+    assert signs.sign_of_more(2, is_counted=False) == ""
 
 
 @pytest.mark.parametrize("fields", ALL_OF_IT, ids=str)
