@@ -68,7 +68,7 @@ class Gap:
                 f"{self} {plural} were read. There may be more: the answer has “{self.sign}”, which Gatehouse can’t follow. "
                 f"If it isn’t about pages, your Gatehouse admin can add it to {SETTING}."
             )
-        return f"Only a part of the list could be read: {self} {plural}."
+        return f"Only part of the list could be read: {self} {plural}."
 
 
 class Incomplete(ClientError):

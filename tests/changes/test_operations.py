@@ -32,6 +32,7 @@ ZED, ZED_FREE, ZED_VIP, ZOE_VIP = member("Zed"), member("Zed", "free"), member("
         (NOBODY, ZED, {"member.add"}),
         (NOBODY, ZED_VIP, {"member.add", "member.grant"}),
         (ZED_VIP, NOBODY, {"member.remove"}),
+        (NOBODY, NOBODY, set()),
         (ZED_VIP, ZOE_VIP, {"member.update"}),
         (ZED, member(None), {"member.update"}),
         (ZED_FREE, member("Zed", "vip", "free"), {"member.grant"}),

@@ -128,7 +128,7 @@ PERHAPS_CUT: Final[tuple[Json, ...]] = (
     *({"page": value} for value in ("1/3", "1 of 3", {"current": 1, "last": 3}, {"number": 1, "of": 3})),
     *({"pagination": value} for value in ({"page": 1, "of": 3}, [1, 2, 3])),
     *({"links": value} for value in ([URL, URL], {"1": URL, "2": URL})),
-    *({name: URL} for name in ("nexturl", "nextlink", "weiter")),
+    *({name: URL} for name in ("nexturl", "nextlink", "weiter", "cursorUrl")),
     {"suivant": 2},
     {"warning": "Only the first 50 of 120 results are shown"},
     {"message": "Showing 1-50 of 120"},
