@@ -63,6 +63,7 @@ def member(before: Any, after: Any, site: str = "blog") -> Edit:
         pytest.param({"except": ["shop.example.com"]}, rule(SHOP, MOVED), False, id="but this host"),
         pytest.param({"except": ["shop.example.com"]}, rule(SHOP, ANYWHERE), True, id="not only this host"),
         pytest.param({"except": ["blog"]}, member(FREE, VIP), False, id="but this site"),
+        pytest.param({"except": ["shop.example.com"]}, member(FREE, VIP), True, id="a host excepts no member"),
         pytest.param({"except": ["old shop"]}, rule(SHOP, SHOP), False, id="but this rule"),
     ],
 )
