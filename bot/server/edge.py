@@ -193,7 +193,7 @@ def slack_endpoint(verifier: Verifier, bolt: SlackHandler, *, unsigned_limit: in
 
 
 Readiness = Callable[[], Awaitable[dict[str, str]]]
-"""Returns the status of each part: "ok", or in a few words what is wrong."""
+"""Returns the status of each part: "ok", with what to know about it behind a comma, or in a few words what is wrong."""
 
 Measure = Callable[[], Awaitable[None]]
 """Sets the metrics that are read only on a scrape; never raises."""
@@ -204,7 +204,7 @@ WARNING: Final = "warning: "
 
 def is_ready(says: str) -> bool:
     """Whether a part with this status works."""
-    return says == "ok" or says.startswith(WARNING)
+    return says == "ok" or says.startswith(("ok, ", WARNING))
 
 
 def web_app(

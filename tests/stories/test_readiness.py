@@ -1,12 +1,16 @@
-"""What /readyz says of the services: named where they are down, and no reason to take a replica out."""
+"""What /readyz says of what is down or was left out: named, and no reason to take a replica out."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
 
 import httpx
 import pytest
 
 from bot.clients.http import LastCall
-from sandbox.demo import Sandbox
+from bot.server.manifest import EMAIL_SCOPE, OPTIONAL
+from sandbox.demo import Sandbox, running_sandbox
 from sandbox.slack.story import Person
 from tests.harness.scraping import scrape_metrics
 
@@ -46,6 +50,18 @@ async def test_readiness_calls_no_service(workspace: Sandbox) -> None:
     await ready(workspace)
 
     assert workspace.services.rules.calls() == workspace.services.members.calls() == []
+
+
+@pytest.mark.parametrize("scopes", [OPTIONAL.keys(), {EMAIL_SCOPE}], ids=["optional", "required"])
+async def test_scopes_that_the_app_lacks_are_named_and_cost_no_readiness(
+    tmp_path: Path, scopes: Collection[str]
+) -> None:
+    async with running_sandbox(tmp_path, without_scopes=scopes) as workspace:
+        status, parts = await ready(workspace)
+
+        assert status == 200
+        assert all(scope in parts["scopes"] for scope in scopes)
+        assert (await scrape_metrics(workspace.bot_url))['gatehouse_ready{part="scopes"}'] == 1
 
 
 def test_an_outcome_has_its_age() -> None:
