@@ -122,7 +122,7 @@ def async_url(database_url: str) -> sa.URL:
     drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
     if (driver := drivers.get(url.drivername.partition("+")[0])) is None:
         raise StoreError(f"DATABASE_URL: {url.drivername} is neither sqlite:///path nor postgresql://…")
-    return (_expand_home(url) if driver.startswith("sqlite") else _with_known_options(url)).set(drivername=driver)
+    return (_of_file(url) if driver.startswith("sqlite") else _with_known_options(url)).set(drivername=driver)
 
 
 def _with_known_options(url: sa.URL) -> sa.URL:
@@ -136,12 +136,18 @@ def _with_known_options(url: sa.URL) -> sa.URL:
     return url.set(query=query)
 
 
-def _expand_home(url: sa.URL) -> sa.URL:
-    """Return *url* with ``~`` in its path replaced by the home folder; the file is opened and locked by this path."""
-    if not (url.database or "").startswith("~"):
+def _of_file(url: sa.URL) -> sa.URL:
+    """Return *url* with ``~`` in its path replaced by the home folder; the file is opened and locked by this path.
+
+    Raises StoreError for anything but the path of a file: with less, SQLite works in memory, and a stop loses everything.
+    """
+    path = url.database or ""
+    if path in {"", ":memory:"} or url != sa.URL.create(url.drivername, database=path):
+        raise StoreError("DATABASE_URL must be sqlite:/// and the path of a file, without options")
+    if not path.startswith("~"):
         return url
     try:
-        return url.set(database=str(Path(url.database or "").expanduser()))
+        return url.set(database=str(Path(path).expanduser()))
     except RuntimeError as error:
         raise StoreError(f"DATABASE_URL: {error}") from error
 
@@ -164,8 +170,8 @@ def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
         )
         sa.event.listen(engine.sync_engine, "connect", _set_timeout)
         return engine
-    if url.database and url.database != ":memory:":
-        url = _require_file(url, Path(url.database)) if read_only else _create_file(url, Path(url.database))
+    file = Path(url.database or "")
+    url = _require_file(url, file) if read_only else _create_file(url, file)
     driver = {"timeout": BUSY_SECONDS, "async_creator_fn": sqlite_connection.connect}
     engine = create_async_engine(url, hide_parameters=True, connect_args=driver)
     sa.event.listen(engine.sync_engine, "connect", _begin_ourselves if read_only else _prepare_sqlite)

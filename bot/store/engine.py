@@ -184,7 +184,7 @@ def _refuse_read_only(database_url: str) -> None:
     file = Path(async_url(database_url).database or "")
     folder = next(each for each in file.absolute().parents if each.exists())
     for path in (folder, file):
-        if path.exists() and not (os.access(path, os.W_OK) and (path is file or path.is_dir())):
+        if path.exists() and not (os.access(path, os.W_OK) and path.is_dir() == (path is folder)):
             raise StoreError(f"{path} can't be opened to write")
 
 
@@ -251,7 +251,7 @@ def exclusive_lock(database_url: str) -> Iterator[bool]:
     whether it is held, and so every lease in it a dead process's.
     """
     url = async_url(database_url)
-    if url.get_backend_name() != "sqlite" or url.database in {None, "", ":memory:"}:
+    if url.get_backend_name() != "sqlite":
         yield False
         return
     path = Path(f"{url.database}.lock")

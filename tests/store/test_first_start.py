@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.store.db import StoreError
-from bot.store.engine import exclusive_lock, open_store, upgrade
+from bot.store.engine import check, exclusive_lock, open_audit, open_store, upgrade
 
 
 def now() -> datetime:
@@ -29,6 +29,40 @@ async def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path:
             pass
 
     assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "sqlite://",
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "sqlite:///file:store?mode=memory&uri=true",
+        "sqlite://store.db",
+        "sqlite://folder/store.db",
+        "sqlite:///store.db?mode=ro",
+    ],
+)
+async def test_what_is_not_the_path_of_a_file_is_refused_by_all(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite would take some of these for a database in memory, which is empty again after each start."""
+    monkeypatch.chdir(tmp_path)
+
+    for opened in (open_store(url, now=now), open_audit(url)):
+        with pytest.raises(StoreError):
+            async with opened:
+                pass
+    for done in (check(url), upgrade(url)):
+        with pytest.raises(StoreError):
+            await done
+
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_check_takes_no_folder_for_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="can't be opened to write"):
+        await check(f"sqlite:///{tmp_path}")
 
 
 async def test_a_new_database_is_its_owners_alone(tmp_path: Path) -> None:
