@@ -100,10 +100,9 @@ class Gatehouse:
             if self.sites:
                 return next(iter(self.sites.values()))
         else:
-            for site in self.sites.values():
-                if name in {site.name, site.id}:
-                    return site
-            alike = [site for site in self.sites.values() if site.name.casefold() == name.casefold()]
+            if name in self.sites:
+                return self.sites[name]
+            alike = [site for site in self.sites.values() if name == site.id or site.name.casefold() == name.casefold()]
             if len(alike) == 1:
                 return alike[0]
         raise UnknownSite(name, tuple(self.sites))

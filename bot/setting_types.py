@@ -21,9 +21,17 @@ def split_commas(text: str) -> tuple[str, ...]:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """Return ``name=value,name=value`` as a mapping in the order given; a value may hold ``=``."""
-    pairs = [part.partition("=") for part in split_commas(text)]
-    return {name.strip(): value.strip() for name, _, value in pairs}
+    """Return ``name=value,name=value`` as a mapping in the order given; a value may hold ``=``.
+
+    Raises ValueError for a name that comes twice: one of its values would be ignored.
+    """
+    found: dict[str, str] = {}
+    for part in split_commas(text):
+        name, _, value = map(str.strip, part.partition("="))
+        if name in found:
+            raise ValueError(f"has “{name}” twice")
+        found[name] = value
+    return found
 
 
 def _keys_by_site(value: Any) -> Any:

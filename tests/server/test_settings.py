@@ -110,6 +110,14 @@ def test_pairs_are_read_in_their_order_and_a_site_without_an_id_has_its_name_for
     assert (settings.key_of("docs"), settings.key_of("blog")) == ("a=b=", "canary-members-key")
 
 
+@pytest.mark.parametrize("name", ["members_sites", "members_api_keys"])
+def test_a_site_that_is_named_twice_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError, match="has “blog” twice") as refused:
+        made(**{name: "blog=canary_1, blog = canary_2"})
+
+    assert "canary" not in str(refused.value)
+
+
 def test_blanks_alone_are_no_signing_secret() -> None:
     with pytest.raises(ValidationError, match=r"slack_signing_secret\n.*neither is SLACK_APP_TOKEN"):
         made(slack_signing_secret=" , ")

@@ -74,6 +74,14 @@ async def test_each_site_has_its_key(tmp_path: Path) -> None:
             assert len((await bot.gatehouse.site("blog").members.all()).known) == 20
 
 
+async def test_a_name_goes_before_the_id_of_another_site(tmp_path: Path) -> None:
+    async with busy_sandbox(tmp_path / "one") as sandbox:
+        chosen = settings(sandbox.slack, sandbox.services, tmp_path / "two.db")
+        sites = {"docs": "site_2", "site_2": "site_1"}
+        async with running(chosen.model_copy(update={"members_sites": sites}), timing=QUICK) as bot:
+            assert {name: bot.gatehouse.site(name).id for name in sites} == sites
+
+
 def test_keys_are_read_from_one_variable_and_a_typo_in_a_site_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
