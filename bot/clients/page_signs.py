@@ -29,8 +29,8 @@ def _set(words: str) -> frozenset[str]:
 
 MORE: Final = _set("next more truncated continue")
 """Words of a flag that is false at the end of a list, and of a field that is empty there."""
-PART: Final = _set("partial incomplete remaining remainder left omitted skipped limited capped overflow")
-"""Words of a field that says that something is missing, unless it is false, empty or 0."""
+PART: Final = _set("partial incomplete remaining remainder left omitted skipped limited capped overflow error errors")
+"""Words of a field that says that something is missing, or why it may be, unless it is false, empty or 0."""
 END: Final = _set("last done complete completed finished eof end final exhausted")
 """Words of a flag that is true at the end of a list."""
 PLACES: Final = _set(
@@ -72,8 +72,8 @@ QUIET: Final = _set(
     id uuid guid name title label description slug type kind object status state code ok success message url uri href
     self prev previous before host server region zone locale lang language email sort order direction api env
     environment mode docs documentation help support terms privacy website homepage logo avatar image icon canonical
-    path draw active enabled public private live livemode test sandbox debug admin verified archived first start error
-    errors errno result valid authenticated authorized jsonrpc msg can permission permissions scope scopes role roles
+    path draw active enabled public private live livemode test sandbox debug admin verified archived first start errno
+    result valid authenticated authorized jsonrpc msg can permission permissions scope scopes role roles
     feature features settings config segment segments
     """
 )

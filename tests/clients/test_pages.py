@@ -133,6 +133,13 @@ PERHAPS_CUT: Final[tuple[Json, ...]] = (
     {"warning": "Only the first 50 of 120 results are shown"},
     {"message": "Showing 1-50 of 120"},
     {"message": "Partial result"},
+    {"error": "quota exceeded"},
+    {"error": True, "message": "try again later"},
+    {"errors": ["shard 3 timed out"]},
+    {"errors": [{"code": 504, "message": "shard 3 timed out"}]},
+    {"errors": 1},
+    {"meta": {"error": {"code": 504, "text": "shard 3 timed out"}}},
+    {"error": "timed out", "hasMore": False},
     {"startAt": 0, "maxResults": SIZE},
     *(
         {name: SIZE, "skip": 0}
@@ -198,6 +205,7 @@ ALL_OF_IT: Final[tuple[Json, ...]] = (
     {"meta": {"pagination": {"page": 1, "limit": "all", "pages": 1, "total": 20, "next": None, "prev": None}}},
     {"count": 20, "limit": 100, "offset": 0},
     {"current_page": 1, "from": 1, "to": 20, "last_page": 1, "path": "/members", "per_page": 20, "total": 20},
+    *({"error": value} for value in (None, "", {}, 0, {"code": 0, "message": ""})),
     {"error": False, "errors": [], "result": True, "jsonrpc": "2.0", "ts": 1764150000, "ttl": 60},
     {
         "permissions": {"canEdit": True},
