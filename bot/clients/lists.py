@@ -63,12 +63,13 @@ class Gap:
             )
         if self.is_counted:
             return f"Only {self} {plural} could be read."
+        noun, were = (plural.removesuffix("s"), "was") if self.read == 1 else (plural, "were")
         if self.sign:
             return (
-                f"{self} {plural} were read. There may be more: the answer has “{self.sign}”, which Gatehouse can’t follow. "
+                f"{self} {noun} {were} read. There may be more: the answer has “{self.sign}”, which Gatehouse can’t follow. "
                 f"If it isn’t about pages, your Gatehouse admin can add it to {SETTING}."
             )
-        return f"Only part of the list could be read: {self} {plural}."
+        return f"Only part of the list could be read: {self} {noun}."
 
 
 class Incomplete(ClientError):

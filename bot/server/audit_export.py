@@ -78,4 +78,5 @@ async def verify_chain(database_url: str, head: str) -> tuple[str, bool]:
             )
         if head and (await audit.hash_of(int(number)) or START) != seal:
             return f"Entry {number} is not the one that was noted: the audit was rewritten since.", False
-        return f"The audit is sound: {last} entries. Head: {last}:{hash_of_last}", True
+        entries = "1 entry" if last == 1 else f"{last:,} entries"
+        return f"The audit is sound: {entries}. Head: {last}:{hash_of_last}", True

@@ -32,6 +32,7 @@ from bot.settings import MEND, Settings
 from bot.store.db import StoreError
 from bot.store.engine import check as check_database
 from bot.text.times import duration_words
+from handlers.blocks.messages import plural
 from handlers.grammar.parser import VERBS
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 
@@ -235,7 +236,7 @@ async def _list_finding(
         return _failure(part, base, f"the answer is not the one that was expected ({error})")
     if found.gap:
         return _failure(part, base, found.gap.sentence(what), "Ask those who run the service")
-    return Finding(part, True, f"{len(found.known):,} {what}")
+    return Finding(part, True, plural(len(found.known), what.removesuffix("s")))
 
 
 def _settings_table(settings: Settings) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -15,7 +16,7 @@ from starlette.routing import Route
 
 from bot.clients.answer import Answer
 from bot.clients.http import Service
-from bot.clients.lists import Incomplete
+from bot.clients.lists import Gap, Incomplete
 from bot.clients.members import MembersClient
 from bot.clients.pages import page_of
 from sandbox.slack.serving import serving
@@ -403,3 +404,9 @@ async def test_what_speaks_of_more_is_named_without_what_is_not_a_name(answers: 
         "50 members were read. There may be more: the answer has “nextchannel”, which Gatehouse can’t follow. "
         "If it isn’t about pages, your Gatehouse admin can add it to LIST_FIELDS_TO_IGNORE."
     )
+
+
+@pytest.mark.parametrize("gap", [Gap(1), Gap(1, sign="hasMore")], ids=str)
+def test_one_record_is_one(gap: Gap) -> None:
+    assert "1 member" in gap.sentence("members")
+    assert not re.search("members|were", gap.sentence("members"))

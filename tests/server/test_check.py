@@ -191,7 +191,10 @@ async def test_an_app_without_all_scopes_and_a_clock_that_is_off(services: Servi
     assert code == 1
 
 
-async def test_scopes_that_were_left_out_on_purpose(services: Services, tmp_path: Path) -> None:
+async def test_scopes_that_were_left_out_on_purpose_and_a_site_with_one_member(
+    services: Services, tmp_path: Path
+) -> None:
+    services.members.stage.alter_page = lambda document: [document[0]]
     manifest: dict[str, Any] = document("http://127.0.0.1")
     scopes = manifest["oauth_config"]["scopes"]
     assert set(scopes["bot_optional"]) < set(scopes["bot"])
@@ -200,6 +203,7 @@ async def test_scopes_that_were_left_out_on_purpose(services: Services, tmp_path
         code, out = await check(environment(slack, services, f"sqlite:///{tmp_path / 'gatehouse.db'}", 3000))
 
     assert "✓ scopes: all that it needs, without imports (files:read), exports, and the results" in out
+    assert "✓ members of docs: 1 member" in out.splitlines()
     assert code == 0
 
 

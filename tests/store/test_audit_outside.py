@@ -48,7 +48,7 @@ async def test_they_wait_for_no_transaction_of_the_bot(store: Store, database_ur
         await store.audit.append(tx, EVENT)
 
         words, sound = await verify_chain(database_url, "")
-        assert (sound, words[: words.index(" Head")]) == (True, "The audit is sound: 1 entries.")
+        assert (sound, words[: words.index(" Head")]) == (True, "The audit is sound: 1 entry.")
         assert await lines_of(database_url) == [1]
 
 
