@@ -239,7 +239,7 @@ def slack(
     socket: Annotated[bool, typer.Option("--socket", help="For an app that uses Socket Mode.")] = False,
 ) -> None:
     """Run the local Slack alone, for an app that runs elsewhere; print what that app needs to know."""
-    made = _load_manifest(manifest) if manifest else document(request_url.removesuffix("/slack/events"))
+    made = _load_manifest(manifest) if manifest else document(request_url)
     if socket:
         made = {**made, "settings": {**made.get("settings", {}), "socket_mode_enabled": True}}
     standing = None if clock is None else StandingClock(clock.replace(tzinfo=UTC).timestamp())

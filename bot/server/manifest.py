@@ -90,9 +90,12 @@ def _missing_scopes(granted: str) -> Sequence[str]:
 
 
 def document(url: str | None, prefix: str = "") -> dict[str, Any]:
-    """Return the manifest as data: for a deployment at *url*, or for Socket Mode where that is None."""
+    """Return the manifest as data: for a deployment at *url*, or for Socket Mode where that is None.
+
+    *url* may have the path to which Slack sends requests, as the app's pages show it.
+    """
     socket = url is None
-    endpoint = {} if url is None else {"url": url.rstrip("/") + EVENTS_PATH}
+    endpoint = {} if url is None else {"url": url.rstrip("/").removesuffix(EVENTS_PATH).rstrip("/") + EVENTS_PATH}
     interactivity: dict[str, Any] = {"is_enabled": True}
     events: dict[str, Any] = {"bot_events": list(EVENTS)}
     if url is not None:

@@ -122,6 +122,11 @@ def test_slack_makes_an_app_of_every_form_of_it(url: str | None, prefix: str) ->
     assert commands == [f"/{prefix}{name}" for name in ("rules", "members", "gatehouse")]
 
 
+@pytest.mark.parametrize("behind", ["/", "/slack/events", "/slack/events/", "//slack/events"])
+def test_the_address_may_be_that_of_the_endpoint(behind: str) -> None:
+    assert document(f"{URL}{behind}") == document(URL)
+
+
 def test_over_http_everything_has_an_address_and_over_a_websocket_nothing() -> None:
     by_http, by_socket = document(URL), document(None)
 
