@@ -254,12 +254,17 @@ def message(text: str, blocks: Sequence[Block]) -> Message:
     """Return a message within Slack's limits: the last texts of too many are left out, and that is said; buttons stay."""
     kept = [block for block in blocks if block]
     last = None
-    while len(kept) > MAX_BLOCKS - 1 or _size(kept) > MAX_CHARACTERS:
+    while is_too_long(kept):
         last = _last_text(kept)
         kept.pop(last)
     if last is not None:
         kept.insert(last, context("Some of this was left out to fit Slack’s limit."))
     return Message(clip_markup(text, FALLBACK), tuple(kept))
+
+
+def is_too_long(blocks: Sequence[Block]) -> bool:
+    """Whether `message` leaves out some of *blocks*."""
+    return len(blocks) > MAX_BLOCKS - 1 or _size(blocks) > MAX_CHARACTERS
 
 
 def join_messages(parts: Sequence[Message]) -> Message:

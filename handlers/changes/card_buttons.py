@@ -205,18 +205,19 @@ def full_label(change: Change) -> str:
 def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | None]) -> list[Block]:
     """Return *buttons* and the one that opens everything, which also shows the ids and the host that no card has.
 
-    While somebody has to decide and *blocks* leave something out, that one comes first, below a line that says so.
+    While somebody has to decide and *blocks*, or what has room of them, leave something out, that one comes first, below a line
+    that says so.
     """
-    drawn = list(blocks)
-    full = run_button(full_label(change), GatehouseInspect(change.id), FULL)
-    if change.state is State.PROPOSED and hides(change, drawn):
+    drawn, inspect = list(blocks), GatehouseInspect(change.id)
+    short = rows([*buttons, run_button("Details", inspect, "details")])
+    if change.state is State.PROPOSED and (messages.is_too_long([*drawn, *short]) or hides(change, drawn)):
         why = "Some values are hidden in channels" if is_masked(drawn) else "This card doesn’t show everything"
         why = "Emails are masked in channels" if change.edit.target.service == "members" else why
         words = f"{why}. Press *{full_label(change)}* before you decide."
-        return [messages.context(words), *rows([full, *buttons])]
+        return [messages.context(words), *rows([run_button(full_label(change), inspect, FULL), *buttons])]
     if change.review_due or (change.edit.target.service == "rules" and is_masked(drawn)):
-        return rows([*buttons, full])
-    return rows([*buttons, run_button("Details", GatehouseInspect(change.id), "details")])
+        return rows([*buttons, run_button(full_label(change), inspect, FULL)])
+    return short
 
 
 def shows_all(message: Message) -> bool:

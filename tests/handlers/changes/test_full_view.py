@@ -19,6 +19,7 @@ from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
 from bot.rules.edit import source_reaching
 from handlers.blocks.messages import WORD_JOINER, Block, shorten_url
 from handlers.changes import card_view, full_view
+from handlers.changes.card_buttons import shows_all
 from handlers.changes.completeness import hides
 from handlers.changes.diff import CHOSEN
 from handlers.changes.entries import entries_of
@@ -136,7 +137,7 @@ def test_the_full_view_has_every_value_that_changes_and_says_what_it_is_about(ch
 @given(some_changes)
 def test_a_card_that_leaves_out_a_value_is_known_to(change: Change) -> None:
     card = card_view.card(change)
-    if not hides(change, card.blocks):
+    if shows_all(card):
         text = in_one_line(read(texts_of(list(card.blocks))))
         missing = [value for value in changed(change) if in_one_line(value) not in text]
         assert [
@@ -164,6 +165,25 @@ def test_a_field_that_no_card_shows_makes_people_look(verb: str, fields: dict[st
     change = made("rule", verb, plain | (fields if verb == "delete" else {}), plain | fields)
 
     assert hides(change, card_view.card(change).blocks) == hidden
+
+
+@pytest.mark.parametrize("verb", VERBS["rule"])
+@pytest.mark.parametrize("marks", [0, 100, 200, 300, 390])
+def test_what_has_no_room_on_a_card_makes_people_look(verb: str, marks: int) -> None:
+    """A `_` in a text takes far more room than other characters, so what is within each limit may not fit together."""
+    pair = {
+        "source": {"key": "Url", "operator": "Equals", "value": "https://a.example/"},
+        "destination": "https://b.example/",
+    }
+    before = {"name": "One", "ruleType": "Redirect", "status": "Active", "pairs": [pair], "description": "_" * marks}
+    after = before | {"pairs": [pair | {"destination": "https://evil.example/"}]}
+    warnings = ("_" * marks,) * (2 if verb == "update" else 0)
+    change = made("rule", verb, before, after, reason="_" * marks, warnings=warnings)
+
+    card = card_view.card(change)
+    what = "https://b.example/" if verb == "delete" else "https://evil.example/"
+
+    assert shows_all(card) == (what in texts_of(list(card.blocks)))
 
 
 @pytest.mark.parametrize("reach", ["query", "below"])
