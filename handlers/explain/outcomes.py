@@ -229,7 +229,7 @@ OUTCOME_WORDS: Final[Table] = {
         again={"Show pending": GatehousePending()},
     ),
     TooManyQuestions: lambda e: Words(
-        f"This request already has {plural(len(e.change.questions), 'question')}.",
+        f"This request already has {plural(len(e.change.decision.questions), 'question')}.",
         next="Write in the thread of its card instead.",
         unchanged=None,
     ),

@@ -23,7 +23,7 @@ from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
 from handlers.blocks import inputs, menus, messages, modals
 from handlers.blocks.buttons import command_text, run_button
-from handlers.blocks.messages import Block, Message, code, esc, plural, quote
+from handlers.blocks.messages import Block, Message, code, esc, join_words, plural, quote
 from handlers.blocks.modals import View
 from handlers.errors import GivenUp, Refusal, Table, TimeIsFar, TimeIsSkipped, Words
 from handlers.explain.outcomes import OUTCOME_WORDS
@@ -80,7 +80,7 @@ ERROR_WORDS: Final[Table] = OUTCOME_WORDS | {
     BadEmail: _bad_email_words,
     UnknownSite: lambda e: Words(
         f"No site is called {code(e.asked)}." if e.asked else "No site is set up.",
-        next=f"There {'is' if len(e.known) == 1 else 'are'} {', '.join(map(esc, e.known))}."
+        next=f"The {'only site is' if len(e.known) == 1 else 'sites are'} {join_words([*map(esc, e.known)])}."
         if e.known
         else "Ask your Gatehouse admin to set MEMBERS_SITES.",
     ),

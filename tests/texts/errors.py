@@ -6,16 +6,25 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from bot.changes import refusals
+from bot.changes import freezing, proposals, refusals
 from bot.changes.model.edits import Kind
+from bot.changes.model.parts import Question
 from bot.changes.model.states import State
 from bot.clients import errors as client
+from bot.clients.lists import Gap, Incomplete
+from bot.gatehouse import UnknownSite
 from bot.policy.access import NobodyCanApprove
+from bot.policy.freezes import ChatFreeze
 from bot.policy.inquiry import DirectoryUnavailable, EmailUnknown, NotAllowed
+from bot.policy.limits import EXPORT_RATE, StillRunning, TooFast
 from bot.policy.model import Irreconcilable, Why
+from bot.rules.url import NotAUrl
+from bot.store.channel_settings import SettingsMoved
 from bot.store.db import CommitUnknown, StoreError, TargetBusy
 from bot.store.tables import OtherRelease
+from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
+from bot.text.encoding import EmptyFile
 from handlers import errors
 from handlers.blocks.messages import Message
 from handlers.changes.coming import SoForAWhile
@@ -25,6 +34,7 @@ from handlers.grammar.parser import NoSuchNumber, parse
 from handlers.members.commands import MembersGrant, MembersShow
 from handlers.members.member_edit import EmailTaken, SameEmail
 from handlers.slack.client import SlackRefused, SlackUnreachable
+from handlers.slack.files import FileGone, FileUnreadable
 from handlers.slack.reply import Caller
 from tests.texts import Sample
 from tests.texts.cards import MOVED, OLD_SHOP, change
@@ -40,8 +50,24 @@ DENIED: Final = change(
     decided_at=datetime(2026, 11, 21, 1, 30, tzinfo=UTC),
 )
 
+FREEZE: Final = ChatFreeze(
+    id="f",
+    title="shop.example.com",
+    why="cutover",
+    hosts=("shop.example.com",),
+    by="U0CARA001",
+    channel="C0OPS0001",
+    made=datetime(2026, 11, 21, 1, 24, tzinfo=UTC),
+    starts=datetime(2026, 11, 21, 1, 24, tzinfo=UTC),
+    until=datetime(2026, 11, 23, 1, 24, tzinfo=UTC),
+)
+
+SAMPLED: Final[set[type[Exception]]] = set()
+"""The kinds of errors that have a sample, once the samples were built."""
+
 
 def of(error: Exception, asked: str = "", *, attempted: bool = False) -> Message:
+    SAMPLED.add(type(error))
     return error_message(error, asked=asked, caller=CALLER, attempted=attempted)
 
 
@@ -180,5 +206,50 @@ def typed() -> Iterator[Sample]:
     yield "not a time", of(bad, "/gatehouse digest soon")
 
 
+def limits() -> Iterator[Sample]:
+    """What is too much, too early or too late."""
+    full = WAITING.with_fields(questions=(Question(by="U0CARA001", text="Why?"),) * 20)
+    found: dict[str, Exception] = {
+        "too many questions": refusals.TooManyQuestions(full),
+        "too many freezes": freezing.TooManyFreezes(50),
+        "too fast": TooFast(EXPORT_RATE, 90, channel=False),
+        "still running": StillRunning("/rules check"),
+        "a start that is past": refusals.StartIsPast("today 9:00"),
+        "an end that is past": refusals.EndIsPast("until 9:00"),
+        "an end before its start": refusals.EndsBeforeStart(),
+    }
+    yield from ((title, of(error, attempted=True)) for title, error in found.items())
+
+
+def others() -> Iterator[Sample]:
+    """What else is refused."""
+    done = WAITING.with_fields(state=State.APPLIED)
+    found: dict[str, Exception] = {
+        "somebody else's request": refusals.NotYours(WAITING),
+        "an override of their own": refusals.NotYours(WAITING.with_fields(glass_broken=True)),
+        "a stricter policy": refusals.PolicyTightened(WAITING),
+        "no longer temporary": refusals.NotTemporary(done),
+        "reviewed already": refusals.NothingToReview(done),
+        "a change that nobody knows": refusals.UnknownChange("1a2b3c4d"),
+        "frozen": freezing.Frozen(FREEZE),
+        "no such freeze": freezing.NoFreeze(),
+        "asked to lift it already": freezing.LiftRequested(FREEZE),
+        "a member who lacks segments has the new email": proposals.NewEmailTaken(),
+        "nothing left to do": proposals.NothingToDo(),
+        "settings that somebody else changed": SettingsMoved(),
+        "nested too deeply": NestedTooDeep("Old shop"),
+        "not a URL": NotAUrl("not a URL"),
+        "no such site": UnknownSite("shop", ["blog", "docs"]),
+        "no sites": UnknownSite(None, []),
+        "not an id": client.BadIdentifier("rules", "the id of a rule", "../x"),
+        "what can't be sent": client.Unsendable("rules", "the rule is too large"),
+        "part of a list": Incomplete("rules", Gap(read=30, total=350)),
+        "a file that is gone": FileGone(),
+        "a login page in place of a file": FileUnreadable("text/html"),
+        "an empty file": EmptyFile(),
+    }
+    yield from ((title, of(error, attempted=True)) for title, error in found.items())
+
+
 def samples() -> Iterator[Sample]:
-    yield from (*services(), *slack(), *rights(), *changes(), *typed())
+    yield from (*services(), *slack(), *rights(), *changes(), *limits(), *others(), *typed())

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from inline_snapshot import snapshot
 
+from bot.clients.errors import ClientError
+from bot.text.encoding import BadFile
+from handlers.explain.table import ERROR_WORDS
 from tests.texts import errors, texts
 
 
@@ -710,3 +713,175 @@ You typed `/gatehouse digest soon`\
 """,
         }
     )
+
+
+def test_limits() -> None:
+    assert texts(errors.limits()) == snapshot(
+        {
+            "too many questions": """\
+This request already has 20 questions.
+(warning) This request already has 20 questions.
+Write in the thread of its card instead.\
+""",
+            "too many freezes": """\
+There are 50 freezes already. Nothing was changed.
+(warning) There are 50 freezes already.
+Nothing was changed. Lift one, or put it into the policy.
+[List freezes]\
+""",
+            "too fast": """\
+You have used your 10 exports for this hour. Nothing was changed.
+(warning) You have used your 10 exports for this hour.
+Nothing was changed. Try again in 90 seconds. You can still approve, deny, withdraw and undo.\
+""",
+            "still running": """\
+Your last `/rules check` is still running.
+(warning) Your last `/rules check` is still running.
+Wait for its result.\
+""",
+            "a start that is past": """\
+`today 9:00` is in the past, or passed while Gatehouse restarted. Nothing was changed.
+(warning) `today 9:00` is in the past, or passed while Gatehouse restarted.
+Nothing was changed. Request it again with a later time, or without one.\
+""",
+            "an end that is past": """\
+`until 9:00` is in the past, or passed while Gatehouse restarted. Nothing was changed.
+(warning) `until 9:00` is in the past, or passed while Gatehouse restarted.
+Nothing was changed. Request it again with a later time.\
+""",
+            "an end before its start": """\
+It would end before it starts. Nothing was changed.
+(warning) It would end before it starts.
+Nothing was changed. Choose a later end, or an earlier start.\
+""",
+        }
+    )
+
+
+def test_others() -> None:
+    assert texts(errors.others()) == snapshot(
+        {
+            "somebody else's request": """\
+Only @alice can decide this: it is their request. Nothing was changed.
+(warning) Only @alice can decide this: it is their request.
+Nothing was changed. Ask them.\
+""",
+            "an override of their own": """\
+You can’t review your own emergency override. Nothing was changed.
+(warning) You can’t review your own emergency override.
+Nothing was changed. Someone else who can approve has to.\
+""",
+            "a stricter policy": """\
+The policy has become stricter since this was requested. Nothing was changed.
+(warning) The policy has become stricter since this was requested.
+Nothing was changed. The card shows who must approve it now. If nobody can, withdraw it and request it again.\
+""",
+            "no longer temporary": """\
+*Delete “Old shop to new shop”* is no longer temporary.
+(warning) Delete “Old shop to new shop” is no longer temporary.\
+""",
+            "reviewed already": """\
+*Delete “Old shop to new shop”* has already been reviewed.
+(warning) Delete “Old shop to new shop” has already been reviewed.\
+""",
+            "a change that nobody knows": """\
+Gatehouse has no record of that change. Nothing was changed.
+(warning) Gatehouse has no record of that change.
+Nothing was changed. The card is from another installation, or its record was deleted.\
+""",
+            "frozen": """\
+shop.example.com is frozen until <!date^1795397040^{date_short_pretty} {time}|2026-11-23 01:24 UTC> by @cara (“cutover”). Nothing was changed.
+(warning) shop.example.com is frozen until 2026-11-23 01:24 UTC by @cara (“cutover”).
+Nothing was changed.\
+""",
+            "no such freeze": """\
+No freeze or lock is called that, or it is over. Nothing was changed.
+(warning) No freeze or lock is called that, or it is over.
+Nothing was changed. A freeze in the policy is lifted in the policy file.
+[List freezes]\
+""",
+            "asked to lift it already": """\
+You already asked to lift the freeze of shop.example.com.
+(warning) You already asked to lift the freeze of shop.example.com.
+Someone else has to agree.\
+""",
+            "a member who lacks segments has the new email": """\
+The other email is there already, without all segments of this one, so this one stays. Nothing was changed.
+(warning) The other email is there already, without all segments of this one, so this one stays.
+Nothing was changed. If both are the same person, grant what is missing, then try again.\
+""",
+            "nothing left to do": """\
+Nothing left to do. Nothing was changed.
+(warning) Nothing left to do.
+Nothing was changed. All of it is done, or its target is gone.\
+""",
+            "settings that somebody else changed": """\
+Someone else changed this channel’s settings after you opened the form. Nothing was changed.
+(warning) Someone else changed this channel’s settings after you opened the form.
+Nothing was changed. Look at them again, then make your change.
+[Show settings]\
+""",
+            "nested too deeply": """\
+“Old shop” is nested too deeply for Gatehouse to change or export. Nothing was changed.
+(warning) “Old shop” is nested too deeply for Gatehouse to change or export.
+Nothing was changed. Change it where it was made.\
+""",
+            "not a URL": """\
+That is not a URL.
+(warning) That is not a URL.
+Write a URL such as `https://shop.example.com/old`.\
+""",
+            "no such site": """\
+No site is called `shop`. Nothing was changed.
+(warning) No site is called `shop`.
+Nothing was changed. The sites are blog and docs.\
+""",
+            "no sites": """\
+No site is set up. Nothing was changed.
+(warning) No site is set up.
+Nothing was changed. Ask your Gatehouse admin to set MEMBERS_SITES.\
+""",
+            "not an id": """\
+`../x` can’t be the id of a rule: it has characters that aren’t allowed there. Nothing was changed.
+(warning) `../x` can’t be the id of a rule: it has characters that aren’t allowed there.
+Nothing was changed. Use the id or the name from a list.
+Reference `01234567`\
+""",
+            "what can't be sent": """\
+Gatehouse can’t send this to the rules service: the rule is too large. Nothing was changed.
+(warning) Gatehouse can’t send this to the rules service: the rule is too large.
+Nothing was changed.
+Reference `01234567`\
+""",
+            "part of a list": """\
+The rules service returned only part of its list. Only 30 of 350 records could be read. Nothing was changed.
+(warning) The rules service returned only part of its list. Only 30 of 350 records could be read.
+Nothing was changed. The missing part could change the answer. Try again. If it keeps happening, tell the people who run the service. Naming things by id still works.
+Reference `01234567`\
+""",
+            "a file that is gone": """\
+That file is gone, or Gatehouse can’t see it. Nothing was changed.
+(warning) That file is gone, or Gatehouse can’t see it.
+Nothing was changed. Upload it again.\
+""",
+            "a login page in place of a file": """\
+Slack wouldn’t hand over that file: it answered text/html. Nothing was changed.
+(warning) Slack wouldn’t hand over that file: it answered text/html.
+Nothing was changed. The app may lack the scope `files:read`. If it keeps happening, ask your Gatehouse admin to reinstall the app from the current manifest.
+Reference `01234567`\
+""",
+            "an empty file": """\
+The file is empty. Nothing was changed.
+(warning) The file is empty.
+Nothing was changed. Check that it was saved, and try again.\
+""",
+        }
+    )
+
+
+def test_each_error_has_a_sample() -> None:
+    """Its words may read a field that it doesn't have."""
+    list(errors.samples())
+    ancestors = {Exception, ClientError, BadFile}
+
+    assert {*ERROR_WORDS} - ancestors - errors.SAMPLED == set()
