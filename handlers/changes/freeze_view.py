@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -11,7 +11,7 @@ from bot.policy.freezes import ChatFreeze, Freeze
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
 from handlers.blocks.messages import Block, Message, esc, join_words, plural
-from handlers.changes.list_view import empty_message, rows
+from handlers.changes.list_view import RowFacts, empty_message, rows
 from handlers.changes.people import public_text
 from handlers.changes.times import when
 from handlers.errors import Words
@@ -81,7 +81,7 @@ def freeze_message(
     freeze: ChatFreeze,
     plans: Sequence[Change],
     running: Sequence[Change],
-    links: Mapping[str, str],
+    facts: RowFacts,
     *,
     has_override: bool = False,
 ) -> Message:
@@ -94,40 +94,40 @@ def freeze_message(
     lifts = f"<@{freeze.by}>, or two others, can lift it." if freeze.is_lock else "Two people can lift it."
     blocks = [
         messages.section(f"{mark_of(freeze)} *{clause(freeze)}.*\n{who} {lifts}"),
-        *_held_plans(plans, links),
-        *_running_blocks(running, links),
+        *_held_plans(plans, facts),
+        *_running_blocks(running, facts),
         messages.context(f"Temporary changes still revert.{override}"),
         *messages.actions([_lift_button(freeze)]),
     ]
     return messages.message(f"{scope_text(freeze)} is {_state_word(freeze)}", blocks)
 
 
-def preview(freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str], command: GatehouseFreeze) -> Message:
+def preview(freeze: ChatFreeze, plans: Sequence[Change], facts: RowFacts, command: GatehouseFreeze) -> Message:
     """Return the question before a freeze is made, with the planned changes that it would hold back."""
     blocks = [
         messages.section(f"{MARK} *Freeze {scope_in_sentence(freeze)} {_period(freeze)}?*"),
-        *_held_plans(plans, links),
+        *_held_plans(plans, facts),
         *messages.actions([run_button("Freeze", command, 0, style="primary")]),
     ]
     return messages.message("Freeze?", blocks)
 
 
-def _held_plans(plans: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
+def _held_plans(plans: Sequence[Change], facts: RowFacts) -> list[Block]:
     """Return the changes that were planned to start within a freeze."""
     if not plans:
         return []
     who = join_words(list(dict.fromkeys(f"<@{each.request.requester}>" for each in plans)), most=10)
     head = f"{plural(len(plans), 'planned change')} won’t start, planned by {who}:"
-    return [messages.section(head), *rows(plans[:MAX_SHOWN], links, public=True)]
+    return [messages.section(head), *rows(plans[:MAX_SHOWN], facts, public=True)]
 
 
-def _running_blocks(running: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
+def _running_blocks(running: Sequence[Change], facts: RowFacts) -> list[Block]:
     """Return the changes that were in progress when a freeze was made."""
     if not running:
         return []
     goes = "is under way and goes on" if len(running) == 1 else "are under way and go on"
     head = f"*{plural(len(running), 'bulk change')} {goes}.* *Stop* is on each card:"
-    return [messages.section(head), *rows(running[:MAX_SHOWN], links, public=True)]
+    return [messages.section(head), *rows(running[:MAX_SHOWN], facts, public=True)]
 
 
 MAX_SHOWN: Final = 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.changes.model.change import Change
@@ -25,42 +26,38 @@ MAX_LISTED: Final = 20
 MAX_REASON: Final = 150
 
 
-NONE_OVERTAKEN: Final[Mapping[str, Change]] = {}
+@dataclass(frozen=True, slots=True)
+class RowFacts:
+    """What rows say of changes that the changes don't have, by the ids of the changes."""
+
+    links: Mapping[str, str] = field(default_factory=dict)
+    """Links to their cards."""
+    tallies: Mapping[str, Tally] = field(default_factory=dict)
+    """The outcomes of the items of bulk changes."""
+    overtaking: Mapping[str, Change] = field(default_factory=dict)
+    """The later changes that left nothing of temporary ones."""
 
 
 def rows(
     changes: Sequence[Change],
-    links: Mapping[str, str],
+    facts: RowFacts,
     *,
     public: bool,
     button: Callable[[Change], Block | None] = lambda _: None,
-    overtaking: Mapping[str, Change] = NONE_OVERTAKEN,
 ) -> list[Block]:
     """Return a row for each of *changes*, with the *button* for it, if any."""
-    return [
-        messages.section(row(each, links, public=public, since=overtaking.get(each.id)), button(each))
-        for each in changes
-    ]
+    return [messages.section(row(each, facts, public=public), button(each)) for each in changes]
 
 
-def row(
-    change: Change,
-    links: Mapping[str, str],
-    *,
-    public: bool,
-    more: str = "",
-    tally: Tally | None = None,
-    since: Change | None = None,
-) -> str:
+def row(change: Change, facts: RowFacts, *, public: bool, more: str = "") -> str:
     """Return the row of *change*: its title and state, and a line of facts below.
 
-    The facts are: requester and reason, who approved it or has to, *more*, time, channel, and a link to its card. *tally*: of a
-    bulk change, the outcomes of its items. *since*: the later change that left nothing of a temporary one.
+    These are: requester and reason, who approved it or has to, *more*, time, channel, and a link to its card.
     """
     if public:
         change = without_secrets(change)
-    link = links.get(change.id)
-    facts = (
+    link, tally, since = facts.links.get(change.id), facts.tallies.get(change.id), facts.overtaking.get(change.id)
+    below = (
         _request_text(change, public=public),
         _decision_text(change, public=public),
         more,
@@ -68,14 +65,14 @@ def row(
         f"<#{change.request.channel}>",
         f"<{link}|card>" if link else "",
     )
-    is_so = change.is_temporary and since is None
+    is_so = change.is_temporary and since is None and not is_partly_done(change, tally)
     title = title_of(change) if is_so else request_title(change)  # what is so now, and until when
     what = " ".join(filter(None, [f"*{title}*", shown_email(change, public=public)]))
     if since is not None:
         standing = f" · {'deleted' if since.edit.kind.destroys else 'changed'} since by {author(since)}"
     else:
-        standing = "" if is_so and not is_partly_done(change, tally) else f" · {_state_text(change, tally)}"
-    return f"{what}{_values(change, public=public)}{standing}\n{' · '.join(filter(None, facts))}"
+        standing = "" if is_so else f" · {_state_text(change, tally)}"
+    return f"{what}{_values(change, public=public)}{standing}\n{' · '.join(filter(None, below))}"
 
 
 def _values(change: Change, *, public: bool) -> str:
@@ -91,8 +88,10 @@ def _state_text(change: Change, tally: Tally | None = None) -> str:
     """Return how far *change* is, and what happens next automatically."""
     word = outcome_word(change)
     if tally is not None and is_partly_done(change, tally) and not change.run.undone_by:
-        failed, others = tally[Outcome.FAILED], tally.meant - tally.of(DONE) - tally[Outcome.FAILED]
+        failed, unclear = tally[Outcome.FAILED], tally.of(UNCLEAR)
+        others = tally.meant - tally.of(DONE) - failed - unclear
         parts = [f"{failed:,} failed" if failed else "", f"{others:,} not done" if others else ""]
+        parts += [f"{unclear:,} not confirmed"] if unclear else []
         word = ", ".join(filter(None, [f"{tally.of(DONE):,} of {tally.meant:,} done", *parts]))
     if change.state is State.PROPOSED and change.decision.expires:
         return f"{word}, expires {when(change.decision.expires)}"
@@ -103,6 +102,9 @@ def _state_text(change: Change, tally: Tally | None = None) -> str:
     if change.state in {State.DENIED, State.CANCELLED}:
         return f"{word} by <@{change.decision.decided_by}>"
     return f"{word}, reverts {when(change.request.reverts_at)}" if change.is_temporary else word
+
+
+UNCLEAR: Final = (Outcome.UNKNOWN, Outcome.UNSETTLED)
 
 
 def _request_text(change: Change, *, public: bool) -> str:

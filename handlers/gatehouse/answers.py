@@ -12,7 +12,6 @@ from typing import Any, Final
 from bot.changes.effects import find_overtaking
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
-from bot.changes.model.items import Tally
 from bot.changes.model.states import LIVE, State
 from bot.clients.errors import (
     UNAVAILABLE,
@@ -34,7 +33,7 @@ from bot.store.queues import TimerKind
 from bot.text.times import moment_since, parse_since
 from handlers.blocks.messages import ListPage, plural
 from handlers.changes.decisions import can_decide
-from handlers.changes.list_view import MAX_LISTED
+from handlers.changes.list_view import MAX_LISTED, RowFacts
 from handlers.changes.requests import zone_of
 from handlers.errors import BadFilter
 from handlers.gatehouse import audit_view, views
@@ -71,23 +70,30 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
     found = await gatehouse.store.audit.find(filters, MAX_LISTED + 1, skip=skipped)
     page = ListPage.of_part(found, command.page, MAX_LISTED)
     changes = await changes_behind(page.items, gatehouse, as_sets=not command.ref)
-    links = await links_to(changes.values(), gatehouse)
-    tallies = await tallies_of({each.id: each for each in changes.values()}.values(), gatehouse)
-    overtaking = await overtaking_of(changes.values(), gatehouse)
-    return Private(
-        audit_view.entries(page, changes, links, filters, tallies, overtaking, public=caller.public, command=command)
+    facts = await facts_of(changes.values(), gatehouse)
+    return Private(audit_view.entries(page, changes, facts, filters, public=caller.public, command=command))
+
+
+async def facts_of(changes: Iterable[Change], gatehouse: Gatehouse) -> RowFacts:
+    """Return what the rows of *changes* say that the changes don't have.
+
+    The link of what has no card, such as an end, is that to the card of what it undid.
+    """
+    store, known = gatehouse.store, {each.id: each for each in changes}
+    return RowFacts(
+        {
+            key: await store.cards.link(key) or await store.cards.link(each.request.undoes or "")
+            for key, each in known.items()
+        },
+        {key: await store.items.tally(key) for key, each in known.items() if each.is_bulk},
+        await _overtaking_of(known.values(), gatehouse),
     )
 
 
-async def overtaking_of(changes: Iterable[Change], gatehouse: Gatehouse) -> Mapping[str, Change]:
+async def _overtaking_of(changes: Iterable[Change], gatehouse: Gatehouse) -> Mapping[str, Change]:
     """Return what left nothing of those *changes* that are temporary, by their ids; nothing of the others."""
     found = {each.id: await find_overtaking(gatehouse.store, each) for each in changes}
     return {change_id: since for change_id, since in found.items() if since is not None}
-
-
-async def tallies_of(changes: Iterable[Change], gatehouse: Gatehouse) -> Mapping[str, Tally]:
-    """Return the outcomes of the items of bulk changes, by the ids of the changes."""
-    return {each.id: await gatehouse.store.items.tally(each.id) for each in changes if each.is_bulk}
 
 
 async def changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_sets: bool) -> Mapping[str, Change]:
@@ -272,12 +278,12 @@ async def show_pending(command: GatehousePending, caller: Caller, gatehouse: Gat
     )
     page = ListPage.of([*open_changes, *reviews], command.page, MAX_LISTED)
     count = await count_open(gatehouse) + len(held)
-    links = await links_to(page.items, gatehouse)
+    facts = await facts_of(page.items, gatehouse)
     able = () if caller.public else page.items
     return Private(
         views.pending_list(
             page,
-            links,
+            facts,
             command,
             counts=(count - len(found) + len(open_changes), len(reviews)),
             public=caller.public,
@@ -300,12 +306,6 @@ async def waiting_changes(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[
     return await gatehouse.store.changes.list_open(limit=most), [change for change in due if change.review_due]
 
 
-async def links_to(changes: Iterable[Change], gatehouse: Gatehouse) -> dict[str, str]:
-    """Return the links to the cards of *changes*, by their ids; of what has none, such as an end, to that of what it undid."""
-    link = gatehouse.store.cards.link
-    return {change.id: await link(change.id) or await link(change.request.undoes or "") for change in changes}
-
-
 async def count_open(gatehouse: Gatehouse) -> int:
     return sum(
         count
@@ -319,8 +319,8 @@ async def show_planned(command: GatehousePlanned, caller: Caller, gatehouse: Gat
     coming = await coming_changes(gatehouse)
     found = await filter_readable(coming, caller, gatehouse)
     page = ListPage.of(found, command.page, MAX_LISTED)
-    links = await links_to(page.items, gatehouse)
-    return Private(views.planned_list(page, links, command, public=caller.public, hidden=len(coming) - len(found)))
+    facts = await facts_of(page.items, gatehouse)
+    return Private(views.planned_list(page, facts, command, public=caller.public, hidden=len(coming) - len(found)))
 
 
 async def coming_changes(gatehouse: Gatehouse) -> list[Change]:
@@ -340,7 +340,7 @@ async def _temporary_changes(gatehouse: Gatehouse) -> list[Change]:
     """Return the changes that will be reverted, the next of them first; none of what was changed or deleted since."""
     due = [timer.change_id for timer in await gatehouse.store.timers.list_pending(TimerKind.REVERT)]
     ending = [change for change in await _changes_of(due, gatehouse) if change.is_temporary]
-    overtaking = await overtaking_of(ending, gatehouse)
+    overtaking = await _overtaking_of(ending, gatehouse)
     return [change for change in ending if change.id not in overtaking]
 
 
@@ -368,13 +368,12 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
         raise missing
     page = ListPage.of(changes, command.page, MAX_LISTED)
     of_group = await gatehouse.store.changes.list_by_targets([f"groups/{group}"], 1) if group else ()
-    links = await links_to([*page.items, *of_group], gatehouse)
+    facts = await facts_of([*page.items, *of_group], gatehouse)
     outside = modified if modified is not None and _is_by_others(modified, changes) else None
     return Private(
         audit_view.history(
             page,
-            links,
-            await overtaking_of(page.items, gatehouse),
+            facts,
             outside=outside,
             of_group=next(iter(of_group), None),
             is_cut=len(changes) >= MAX_LOOKED_THROUGH,

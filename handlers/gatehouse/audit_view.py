@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from bot.changes.model.change import Change
-from bot.changes.model.items import Tally
 from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.text.emails import mask_email
 from handlers.blocks import messages
 from handlers.blocks.messages import ListPage, Message, code, esc, plural, quote
-from handlers.changes.list_view import NONE_OVERTAKEN, empty_message, list_message, row, rows
+from handlers.changes.list_view import RowFacts, empty_message, list_message, row, rows
 from handlers.changes.people import public_text
 from handlers.changes.subject import subject
 from handlers.changes.times import when
@@ -22,16 +21,12 @@ from handlers.gatehouse.views import DOES
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesHistory
 
-NO_TALLIES: Final[Mapping[str, Tally]] = {}
-
 
 def entries(
     page: ListPage[Entry],
     changes: Mapping[str, Change],
-    links: Mapping[str, str],
+    facts: RowFacts,
     filters: Filters,
-    tallies: Mapping[str, Tally] = NO_TALLIES,
-    overtaking: Mapping[str, Change] = NONE_OVERTAKEN,
     *,
     public: bool,
     command: GatehouseAudit,
@@ -41,16 +36,9 @@ def entries(
     if not page.items:
         return empty_message(":mag:", f"Nothing is on record{looked_for}.")
     told = [
-        row(
-            change,
-            links,
-            public=public,
-            more=_action_of_another(entry, change),
-            tally=tallies.get(change.id),
-            since=overtaking.get(change.id),
-        )
+        row(change, facts, public=public, more=_action_of_another(entry, change))
         if (change := changes.get(entry.change_id)) is not None
-        else _event_line(entry, links.get(entry.change_id, ""), public=public)
+        else _event_line(entry, public=public)
         for entry in page.items
     ]
     return list_message("What happened", [*map(messages.section, dict.fromkeys(told))], page, command, lead=looked_for)
@@ -84,11 +72,10 @@ def _action_of_another(entry: Entry, change: Change) -> str:
     return f"{ACTIONS[entry.event]} by <@{entry.actor}>"
 
 
-def _event_line(entry: Entry, card: str, *, public: bool) -> str:
+def _event_line(entry: Entry, *, public: bool) -> str:
     """Return an event that is not a change: a refusal, an export, new settings."""
-    link = f" · <{card}|card>" if card else ""
     who = "Gatehouse" if entry.actor == GATEHOUSE else f"<@{entry.actor}>"
-    return f"{who} {_event_text(entry, public=public)} · {when(entry.at)}{link}"
+    return f"{who} {_event_text(entry, public=public)} · {when(entry.at)}"
 
 
 def _event_text(entry: Entry, *, public: bool) -> str:
@@ -141,8 +128,7 @@ def target_name(target: str, *, public: bool) -> str:
 
 def history(
     page: ListPage[Change],
-    links: Mapping[str, str],
-    overtaking: Mapping[str, Change] = NONE_OVERTAKEN,
+    facts: RowFacts,
     *,
     outside: int | None,
     of_group: Change | None = None,
@@ -153,12 +139,11 @@ def history(
     """Return a page of the changes of one rule, newest first. *outside*: when others changed it since (epoch milliseconds).
 
     *of_group*: the newest change of its group, which may be why it is off; *is_cut*: there may be more changes than pages.
-    *overtaking*: as in `rows`.
     """
     other = (
         f"The last change, {messages.moment(outside)}, wasn’t made through Gatehouse." if outside is not None else ""
     )
-    more = [messages.section(f"Last change of its group:\n{row(of_group, links, public=public)}")] if of_group else []
+    more = [messages.section(f"Last change of its group:\n{row(of_group, facts, public=public)}")] if of_group else []
     if not page.items:
         empty = empty_message(":mag:", "No history.", f"Gatehouse hasn’t changed this rule. {other}")
         return replace(empty, blocks=(*empty.blocks, *more))
@@ -168,5 +153,5 @@ def history(
             messages.context(f"Older changes aren’t listed here. `{slash('gatehouse audit')}` has all of them.")
         )
     title = f"History of {subject(page.items[0])}"
-    listed = rows(page.items, links, public=public, overtaking=overtaking)
+    listed = rows(page.items, facts, public=public)
     return list_message(title, [*listed, *more], page, command, lead=lead)

@@ -33,11 +33,9 @@ from handlers.gatehouse.answers import (
     coming_changes,
     count_open,
     due_at,
+    facts_of,
     filter_readable,
-    links_to,
     moment_of,
-    overtaking_of,
-    tallies_of,
     waiting_changes,
 )
 from handlers.gatehouse.commands import A_DAY, OFF, GatehouseDigest
@@ -99,9 +97,7 @@ async def read_digest(since: datetime | None, caller: Caller, gatehouse: Gatehou
         coming=coming,
         findings=findings,
         freezes=[each for each in await gatehouse.changes.freezes.all() if each.starts <= soon],
-        tallies=await tallies_of((*changes, *coming), gatehouse),
-        overtaking=await overtaking_of(changes, gatehouse),
-        links=await links_to((*changes, *open_changes, *reviews, *coming), gatehouse),
+        facts=await facts_of((*changes, *open_changes, *reviews, *coming), gatehouse),
     )
 
 

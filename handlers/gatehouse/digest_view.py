@@ -11,7 +11,6 @@ from functools import partial
 from typing import Final
 
 from bot.changes.model.change import Change
-from bot.changes.model.items import Tally
 from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
 from bot.policy.model import Why
@@ -24,7 +23,7 @@ from handlers.blocks.buttons import run_button, share_button
 from handlers.blocks.masking import mask_text
 from handlers.blocks.messages import Message, and_more, esc, plural
 from handlers.changes.freeze_view import freeze_line
-from handlers.changes.list_view import row
+from handlers.changes.list_view import RowFacts, row
 from handlers.changes.times import when
 from handlers.changes.titles import STATES, is_partly_done
 from handlers.gatehouse.commands import A_DAY, OFF, GatehouseAudit, GatehouseDigest, GatehousePending, GatehousePlanned
@@ -83,13 +82,9 @@ class Digest:
     """What starts or reverts in the day to come, the next first; before it what could not start."""
     findings: Sequence[Finding] | None = ()
     """What `/rules check` finds now about rules that changed; None where they could not be read."""
-    tallies: Mapping[str, Tally] = field(default_factory=dict)
-    """The outcomes of the items of bulk changes, by the ids of the changes."""
-    overtaking: Mapping[str, Change] = field(default_factory=dict)
-    """What left nothing of temporary changes, by their ids."""
     freezes: Sequence[Freeze] = ()
     """The freezes of now and of the next day."""
-    links: Mapping[str, str] = field(default_factory=dict)
+    facts: RowFacts = field(default_factory=RowFacts)
 
 
 def digest(found: Digest, *, title: str, public: bool, command: GatehouseDigest) -> Message:
@@ -205,7 +200,7 @@ LEADS: Final = frozenset({"since", "in", "over", "for", "the", "last"})
 def _counts_text(found: Digest) -> str:
     """Return how many of what is listed came to which end, and how many else there is of each event."""
     counts = Counter(
-        PARTLY if is_partly_done(each, found.tallies.get(each.id)) else each.state.value for each in found.changes
+        PARTLY if is_partly_done(each, found.facts.tallies.get(each.id)) else each.state.value for each in found.changes
     )
     counts.update(each.event for each in found.entries if each.event not in ENDS)
     names = TOLD | {event: esc(event.replace("_", " "), 40) for event in counts if event not in TOLD}
@@ -223,7 +218,7 @@ def _sort_by_urgency(found: Digest) -> list[Change]:
     def rank(change: Change) -> int:
         if change.decision.glass_broken:
             return 0
-        return 1 if change.state in FAILED or is_partly_done(change, found.tallies.get(change.id)) else 2
+        return 1 if change.state in FAILED or is_partly_done(change, found.facts.tallies.get(change.id)) else 2
 
     return sorted(found.changes, key=rank)
 
@@ -238,17 +233,7 @@ def _part(
     unlisted: int = 0,
 ) -> list[str]:
     """Return the rows of *changes* below *title*, as few texts; nothing where there are none."""
-    rows = [
-        "• "
-        + row(
-            each,
-            found.links,
-            public=public,
-            tally=found.tallies.get(each.id),
-            since=found.overtaking.get(each.id),
-        )
-        for each in changes[:most]
-    ]
+    rows = [f"• {row(each, found.facts, public=public)}" for each in changes[:most]]
     rows += filter(None, [and_more(len(changes) - len(rows) + unlisted)])
     return messages.pack_lines([*([f"*{title}*"] if title else []), *rows]) if rows else []
 

@@ -14,7 +14,7 @@ from bot.policy.freezes import LISTS, ChatFreeze, may_overlap
 from bot.policy.model import FREEZE
 from handlers.changes import freeze_view
 from handlers.changes.requests import resolve_end, resolve_start
-from handlers.gatehouse.answers import links_to
+from handlers.gatehouse.answers import facts_of
 from handlers.gatehouse.commands import Covered, GatehouseFreeze, GatehouseFreezes, GatehouseUnfreeze, parse_covered
 from handlers.grammar.tokens import unquote_reason
 from handlers.rules.commands import RulesLock, RulesUnlock
@@ -59,14 +59,14 @@ async def _make(command: GatehouseFreeze | RulesLock, caller: Caller, gatehouse:
     by = {"id": caller.request[-24:], "by": caller.user, "channel": caller.channel, "made": gatehouse.now()}
     made = ChatFreeze(**by, starts=starts, until=until, why=unquote_reason(command.reason), **covered)
     plans = await freezes.planned_changes_in(made)
-    links = await links_to(plans, gatehouse)
     if plans and isinstance(command, GatehouseFreeze) and not command.anyway:
-        return Private(freeze_view.preview(made, plans, links, replace(command, anyway=True)))
+        facts = await facts_of(plans, gatehouse)
+        return Private(freeze_view.preview(made, plans, facts, replace(command, anyway=True)))
     await freezes.make(made)
     has_override = any(rule.break_glass for rule in gatehouse.access.policy().guards)
     running = await freezes.running_changes_in(made)
-    links |= await links_to(running, gatehouse)
-    return Posted(freeze_view.freeze_message(made, plans, running, links, has_override=has_override))
+    facts = await facts_of([*plans, *running], gatehouse)
+    return Posted(freeze_view.freeze_message(made, plans, running, facts, has_override=has_override))
 
 
 async def _freeze_lists(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str, ...]]:

@@ -18,7 +18,7 @@ from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
 from handlers.changes.freeze_view import freeze_line
-from handlers.changes.list_view import more_line, open_button, rows
+from handlers.changes.list_view import RowFacts, more_line, open_button, rows
 from handlers.changes.times import when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
 from handlers.gatehouse.digest_view import times_words
@@ -41,7 +41,7 @@ def home(
     own: Sequence[Change],
     coming: Sequence[Change],
     last: Sequence[Change],
-    links: Mapping[str, str],
+    facts: RowFacts,
     services: Mapping[str, str],
     reads_rules: bool,
     reads_members: bool,
@@ -58,17 +58,17 @@ def home(
     blocks = [
         messages.header("Gatehouse"),
         *([messages.section("\n".join(map(freeze_line, freezes)))] if freezes else []),
-        *_change_list("Waiting for you", decisions, links, "" if reviews or held else nothing, open_button),
-        *_change_list("Review due", reviews, links),
-        *_change_list("Yours, waiting for you to say when", held, links),
-        *_change_list("Yours, waiting for others", own, links),
+        *_change_list("Waiting for you", decisions, facts, "" if reviews or held else nothing, open_button),
+        *_change_list("Review due", reviews, facts),
+        *_change_list("Yours, waiting for you to say when", held, facts),
+        *_change_list("Yours, waiting for others", own, facts),
         messages.divider(),
         *_search(reads_rules=reads_rules, reads_members=reads_members),
         *messages.actions(_buttons(reads_rules=reads_rules, reads_members=reads_members)),
         messages.divider(),
-        *_change_list("Yours, planned", coming, links),
+        *_change_list("Yours, planned", coming, facts),
         *_change_list(
-            "Your latest changes", last, links, "" if own or coming or held else "_You haven’t changed anything yet._"
+            "Your latest changes", last, facts, "" if own or coming or held else "_You haven’t changed anything yet._"
         ),
         messages.context(_services(services), f"As of {when(now)}"),
     ]
@@ -84,14 +84,14 @@ def _details_button(change: Change) -> Block | None:
 def _change_list(
     title: str,
     changes: Sequence[Change],
-    links: Mapping[str, str],
+    facts: RowFacts,
     otherwise: str = "",
     button: Callable[[Change], Block | None] = _details_button,
 ) -> list[Block]:
     """Return the changes under *title*, or *otherwise*; nothing at all where that is empty."""
     if not changes:
         return [messages.section(otherwise)] if otherwise else []
-    shown = rows(changes[:MAX_OF_A_KIND], links, public=True, button=button)
+    shown = rows(changes[:MAX_OF_A_KIND], facts, public=True, button=button)
     return [messages.header(title), *shown, *more_line(len(changes) - MAX_OF_A_KIND)]
 
 

@@ -17,7 +17,7 @@ from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
 from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_words
 from handlers.changes.freeze_view import freeze_line
-from handlers.changes.list_view import empty_message, list_message, more_line, open_button, rows
+from handlers.changes.list_view import RowFacts, empty_message, list_message, more_line, open_button, rows
 from handlers.changes.titles import STATES
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehousePlanned
@@ -268,7 +268,7 @@ def _guard_words(rule: GuardRule) -> str:
 
 def pending_list(
     page: ListPage[Change],
-    links: Mapping[str, str],
+    facts: RowFacts,
     command: GatehousePending,
     *,
     counts: tuple[int, int],
@@ -289,14 +289,14 @@ def pending_list(
     named = [messages.plural(waiting, "pending change")] * bool(waiting)
     named += [f"{messages.plural(reviews, 'review')} due"] * bool(reviews)
     drawn = rows(
-        page.items, links, public=public, button=lambda each: open_button(each) if each.id in decidable else None
+        page.items, facts, public=public, button=lambda each: open_button(each) if each.id in decidable else None
     )
     blocks = [*drawn, *(more_line(unlisted) if page.number == page.count else [])]
     return list_message(", ".join(named) or "Pending", blocks, page, command, hidden=hidden)
 
 
 def planned_list(
-    page: ListPage[Change], links: Mapping[str, str], command: GatehousePlanned, *, public: bool, hidden: int = 0
+    page: ListPage[Change], facts: RowFacts, command: GatehousePlanned, *, public: bool, hidden: int = 0
 ) -> Message:
     """Return what starts and reverts automatically, the next first. *hidden*: how many more the reader may not read."""
     if not page.items and not hidden:
@@ -312,4 +312,4 @@ def planned_list(
         count = f"{starts:,} planned, {ends:,} temporary" if is_all else f"{page.total:,} planned or temporary changes"
     else:
         count = messages.plural(page.total, "planned change" if starts else "temporary change")
-    return list_message(count, rows(page.items, links, public=public), page, command, hidden=hidden)
+    return list_message(count, rows(page.items, facts, public=public), page, command, hidden=hidden)

@@ -8,6 +8,7 @@ import pytest
 
 from bot.changes.model.states import State
 from sandbox.demo import Sandbox
+from sandbox.slack import rendering
 from tests.conftest import Clock
 from tests.harness.colleague import Colleague, ended, redone
 
@@ -81,3 +82,36 @@ async def test_trying_again_asks_where_the_target_moved(workspace: Sandbox, alic
     await alice.sees_set(applied=2)
 
     assert (workspace.services.rules.get(PAY) or {})["description"] == "Theirs"
+
+
+async def lists(person: Colleague) -> dict[str, str]:
+    """What each list of changes shows to *person*, as text."""
+    found = {"home": rendering.view(await person.opens_home("Gatehouse"))}
+    for asked in ("/gatehouse planned", "/gatehouse audit", "/gatehouse digest"):
+        found[asked] = person.slack_text(await person.says(asked))
+    return found
+
+
+@pytest.mark.parametrize("lasting", ["", " for 2h"])
+async def test_no_list_says_that_all_is_done_where_only_some_is(
+    workspace: Sandbox, alice: Colleague, lasting: str
+) -> None:
+    workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=1)
+    await alice.types(f"/rules off {OLD} {PAY} {HELP}{lasting}")
+    await alice.sees_set(failed=1, applied=2)
+
+    shown = await lists(alice)
+
+    assert [name for name, text in shown.items() if "rules switched off" in text] == []
+    there = {name for name, text in shown.items() if "2 of 3 done" in text}
+    assert there == ({*shown} if lasting else {*shown} - {"/gatehouse planned"})
+
+
+async def test_no_list_says_that_a_rule_is_off_which_somebody_switched_on(alice: Colleague, cara: Colleague) -> None:
+    await alice.says(f"/rules off {OLD} for 2h")
+    await cara.says(f"/rules on {OLD}")
+
+    shown = await lists(alice)
+
+    assert [name for name, text in shown.items() if "is off until" in text] == []
+    assert {name for name, text in shown.items() if "changed since" in text} == {*shown} - {"/gatehouse planned"}

@@ -19,6 +19,7 @@ from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import DigestTimes, Preferences
 from handlers.blocks.messages import ListPage
 from handlers.changes import freeze_view
+from handlers.changes.list_view import RowFacts
 from handlers.gatehouse import audit_view, digest_view, home_view, views
 from handlers.gatehouse.commands import (
     GatehouseAudit,
@@ -67,7 +68,7 @@ CHANGES: Final = tuple(
     for number, each in enumerate((MOVE, SWITCH, DELETE, GRANT, ALONE, BACK, PUT_BACK, ENDED), 1)
 )
 MODIFIED: Final = int(NOW.timestamp() * 1000)
-LINKS: Final = {each.id: "https://slack.example/p1" for each in CHANGES}
+FACTS: Final = RowFacts({each.id: "https://slack.example/p1" for each in CHANGES})
 
 
 def entry(seq: int, event: str, target: str = "", change_id: str = "", **detail: Any) -> Entry:
@@ -115,16 +116,19 @@ def waiting() -> Iterator[Sample]:
     nobody: ListPage[Change] = page()
     pending, timers = GatehousePending(), GatehousePlanned()
     mine: dict[str, Any] = {"counts": (0, 0), "public": False}
-    yield "nothing pending", views.pending_list(nobody, {}, pending, **mine)
-    yield "pending, and none that the reader may read", views.pending_list(nobody, {}, pending, hidden=1, **mine)
+    yield "nothing pending", views.pending_list(nobody, RowFacts(), pending, **mine)
+    yield (
+        "pending, and none that the reader may read",
+        views.pending_list(nobody, RowFacts(), pending, hidden=1, **mine),
+    )
     mine["counts"] = (1, 1)
     both = page(CHANGES[2], CHANGES[4])
-    yield "pending", views.pending_list(both, LINKS, pending, decidable={CHANGES[2].id}, **mine)
-    yield "nothing temporary", views.planned_list(nobody, {}, timers, public=False)
-    yield "temporary", views.planned_list(page(CHANGES[1]), LINKS, timers, public=False)
+    yield "pending", views.pending_list(both, FACTS, pending, decidable={CHANGES[2].id}, **mine)
+    yield "nothing temporary", views.planned_list(nobody, RowFacts(), timers, public=False)
+    yield "temporary", views.planned_list(page(CHANGES[1]), FACTS, timers, public=False)
     to_come = CHANGES[0].with_fields(state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
-    yield "planned and temporary", views.planned_list(page(to_come, CHANGES[1]), LINKS, timers, public=False)
-    some = views.planned_list(page(CHANGES[1]), LINKS, timers, public=False, hidden=2)
+    yield "planned and temporary", views.planned_list(page(to_come, CHANGES[1]), FACTS, timers, public=False)
+    some = views.planned_list(page(CHANGES[1]), FACTS, timers, public=False, hidden=2)
     yield "temporary, and some that the reader may not read", some
 
 
@@ -145,7 +149,7 @@ def records() -> Iterator[Sample]:
     by_id = {each.id: each for each in CHANGES}
     by_id[MOVE.id] = MOVE.with_fields(guard=Guard.APPROVE, decided_by=CARA)
     filters, command = Filters(), GatehouseAudit()
-    yield "audit", audit_view.entries(ListPage.of(found, 1, 14), by_id, LINKS, filters, public=False, command=command)
+    yield "audit", audit_view.entries(ListPage.of(found, 1, 14), by_id, FACTS, filters, public=False, command=command)
     decisions = zip((8, 9, 10), ("looked", "approved", "denied"), (CHANGES[2], CHANGES[0], CHANGES[3]), strict=True)
     hers = [
         replace(entry(number, event, str(each.edit.target), each.id), actor="U0CARA001")
@@ -154,22 +158,25 @@ def records() -> Iterator[Sample]:
     of_cara = Filters(who="U0CARA001")
     yield (
         "audit of an approver",
-        audit_view.entries(page(*hers), by_id, LINKS, of_cara, public=False, command=command),
+        audit_view.entries(page(*hers), by_id, FACTS, of_cara, public=False, command=command),
     )
     mine = replace(filters, who="U0ALICE01", since=NOW)
     about = GatehouseAudit(ref="Old shop")
-    yield "audit, nothing", audit_view.entries(page(), {}, {}, mine, public=False, command=about)
+    yield "audit, nothing", audit_view.entries(page(), {}, RowFacts(), mine, public=False, command=about)
     rule = RulesHistory(ref="Old shop")
-    yield "history", audit_view.history(page(*CHANGES[:3]), LINKS, outside=None, public=False, command=rule)
+    yield "history", audit_view.history(page(*CHANGES[:3]), FACTS, outside=None, public=False, command=rule)
     yield (
         "history, changed since",
-        audit_view.history(page(CHANGES[0]), LINKS, outside=MODIFIED, public=False, command=rule),
+        audit_view.history(page(CHANGES[0]), FACTS, outside=MODIFIED, public=False, command=rule),
     )
-    yield "no history", audit_view.history(page(), {}, outside=None, public=False, command=rule)
-    yield "no history, changed by others", audit_view.history(page(), {}, outside=MODIFIED, public=False, command=rule)
-    of_its_group = audit_view.history(page(), LINKS, outside=None, of_group=CHANGES[0], public=False, command=rule)
+    yield "no history", audit_view.history(page(), RowFacts(), outside=None, public=False, command=rule)
+    yield (
+        "no history, changed by others",
+        audit_view.history(page(), RowFacts(), outside=MODIFIED, public=False, command=rule),
+    )
+    of_its_group = audit_view.history(page(), FACTS, outside=None, of_group=CHANGES[0], public=False, command=rule)
     yield "no history, but of its group", of_its_group
-    cut = audit_view.history(page(CHANGES[0]), LINKS, outside=None, is_cut=True, public=False, command=rule)
+    cut = audit_view.history(page(CHANGES[0]), FACTS, outside=None, is_cut=True, public=False, command=rule)
     yield "the end of a history that is cut", cut
     busy = Digest(
         entries=found,
@@ -178,7 +185,7 @@ def records() -> Iterator[Sample]:
         unlisted=2,
         reviews=[CHANGES[4]],
         coming=[CHANGES[1]],
-        links=LINKS,
+        facts=FACTS,
     )
     twice = Finding(
         FindingKind.ONE_NAME,
@@ -205,7 +212,7 @@ def records() -> Iterator[Sample]:
 def homes() -> Iterator[Sample]:
     """The Home tab, and what a channel and a person have set."""
     services = {"rules": "ok, 25 records", "members of blog": "doesn’t answer"}
-    both: dict[str, Any] = {"reads_rules": True, "reads_members": True, "channel": OPS, "now": NOW, "links": LINKS}
+    both: dict[str, Any] = {"reads_rules": True, "reads_members": True, "channel": OPS, "now": NOW, "facts": FACTS}
     empty: dict[str, Any] = {"decisions": [], "reviews": [], "own": [], "coming": [], "last": []}
     yield "Home, new", home_view.home(**empty, **both, services=services)
     full: dict[str, Any] = {
@@ -233,13 +240,13 @@ def freezes() -> Iterator[Sample]:
     everything = ChatFreeze(id="e", title=freeze_view.EVERYTHING, **later)
     policy = Freeze(hosts=("*.example.com",), excepted=("status.example.com",), why="Christmas", **while_)
     command = GatehouseFreeze(what="shop.example.com", expiry=Expiry("for 2h", 7200), anyway=True)
-    yield "freeze, with a plan in it", freeze_view.preview(frozen, [planned], LINKS, command)
-    yield "frozen", freeze_view.freeze_message(frozen, [planned], [], LINKS, has_override=True)
+    yield "freeze, with a plan in it", freeze_view.preview(frozen, [planned], FACTS, command)
+    yield "frozen", freeze_view.freeze_message(frozen, [planned], [], FACTS, has_override=True)
     running = CHANGES[0].with_fields(
         state=State.APPLYING, before=None, after=None, size=60, title="Switch off 60 rules"
     )
-    yield "frozen while something is under way", freeze_view.freeze_message(everything, [], [running], LINKS)
-    yield "locked", freeze_view.freeze_message(lock, [], [], {})
+    yield "frozen while something is under way", freeze_view.freeze_message(everything, [], [running], FACTS)
+    yield "locked", freeze_view.freeze_message(lock, [], [], RowFacts())
     yield "one wants to lift it", freeze_view.lift_request_message(frozen, CARA)
     yield (
         "lifted",
