@@ -31,7 +31,7 @@ from handlers.changes.freeze_view import freeze_line
 from handlers.changes.items_view import Progress
 from handlers.changes.people import review_line, why_not_any_more
 from handlers.changes.sentences import overtaken_line, revert_failure_line, sentence
-from handlers.changes.titles import STATES, is_partly_done, mark_of, overtaken_title, request_title, title_of
+from handlers.changes.titles import STATES, mark_of, overtaken_title, request_title, title_of
 
 MAX_WARNINGS: Final = 8
 
@@ -71,8 +71,7 @@ def _head(change: Change, tally: Tally | None, since: Change | None) -> tuple[st
         return mark, overtaken_title(change, since), overtaken_line(change, since)
     if is_stored_otherwise(change):
         return ":warning:", f"{request_title(change)}: not stored as requested", sentence(change)
-    mark = ":warning:" if is_partly_done(change, tally) else mark_of(change)
-    return mark, title_of(change, tally), sentence(change)
+    return mark_of(change, tally), title_of(change, tally), sentence(change)
 
 
 def _freeze_lines(change: Change, freeze: Freeze) -> str:

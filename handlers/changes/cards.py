@@ -15,7 +15,7 @@ from bot.changes.effects import find_overtaking, find_overtaking_of_items
 from bot.changes.execute import Failpoint, no_failpoint
 from bot.changes.freezing import Freezes
 from bot.changes.model.change import Change
-from bot.changes.model.items import NOT_DONE, Item, Outcome
+from bot.changes.model.items import NOT_DONE, Item, Outcome, Tally
 from bot.changes.model.states import State
 from bot.changes.notify import Pace
 from bot.policy.inquiry import Directory
@@ -63,6 +63,11 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
         before, after = hide_secrets(*excerpt(item.before, item.after))
         shown.append(item.model_copy(update={"before": before, "after": after}))
     return items_view.Progress(tally, shown, await find_overtaking_of_items(store, whole, first))
+
+
+async def tally_of(change: Change, store: Store) -> Tally | None:
+    """Return the outcomes of the items of *change*; None where it is not a bulk change."""
+    return await store.items.tally(change.id) if change.is_bulk else None
 
 
 async def groups_of(change: Change, groups: ReadGroups | None) -> Groups | None:
@@ -239,7 +244,7 @@ class Cards:
         return (await self.directory.place(change.request.channel)).shared
 
     async def _deliver_note(self, change: Change, purpose: str) -> Note | None:
-        message = notes_view.note(change, purpose)
+        message = notes_view.note(change, purpose, await tally_of(change, self.store))
         if message is None:
             return None
         self.pace.take(change.request.channel)
@@ -269,7 +274,7 @@ class Cards:
             return None
         undo = await self.store.changes.get(change.run.undone_by) if change.run.undone_by else None
         by, link = undo.request.requester if undo is not None else "", await self.store.cards.link(change.id)
-        message = notes_view.notice(change, kind, link=link, undone_by=by)
+        message = notes_view.notice(change, kind, await tally_of(change, self.store), link=link, undone_by=by)
         if message is None or (await self.directory.person(change.request.requester)).barred is not None:
             return None
         self.pace.take(change.request.requester)

@@ -16,7 +16,7 @@ from bot.clients.json_stream import run_in_slices
 from bot.gatehouse import Gatehouse
 from handlers.blocks.modals import FULL_CHANGE, OPENED_BY, metadata
 from handlers.changes import card_view, full_view, notes_view
-from handlers.changes.cards import groups_of
+from handlers.changes.cards import groups_of, tally_of
 from handlers.changes.entries import entries_of
 from handlers.changes.requests import resolve_end, resolve_start
 from handlers.changes.times import extension
@@ -154,7 +154,9 @@ def _register_action(name: str) -> None:
     @clicks(f"decide.{name}", stored=True)
     async def act(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
         change = await ACTS[name](await change_of_click(click, caller, gatehouse), caller, gatehouse)
-        return Private(notes_view.decided_message(change)) if _is_in_full_view(click) else Announced()
+        if not _is_in_full_view(click):
+            return Announced()
+        return Private(notes_view.decided_message(change, await tally_of(change, gatehouse.store)))
 
 
 def _register_reason_button(name: str) -> None:
@@ -232,4 +234,4 @@ async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> 
     if made.decision.guard is not Guard.NONE or made.state not in UNDER_WAY:
         return Announced()
     link = await gatehouse.store.cards.link(change.id) if made.request.channel == change.request.channel else ""
-    return Private(notes_view.decided_message(made, link))
+    return Private(notes_view.decided_message(made, await tally_of(made, gatehouse.store), link))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.changes.model.change import Change
+from bot.changes.model.items import Tally
 from bot.changes.model.parts import Guard, Held
 from bot.changes.model.states import State
 from bot.changes.rights import Decision
@@ -23,49 +24,57 @@ from handlers.grammar.time_fields import parse_expiry, parse_start
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A message about a change. *is_due*: whether it is still relevant. *text*: makes it from the change and one more detail.
+    """A message about a change. *is_due*: whether it is still relevant.
 
-    *word*: the gist of it, for a push notification.
+    *text*: makes it from the change, its outcome and one more detail. *word*: the gist of it, for a push notification.
     """
 
     is_due: Callable[[Change], bool]
-    text: Callable[[Change, str], str]
+    text: Callable[[Change, str, str], str]
     word: str = ""
 
 
-def note(change: Change, purpose: str) -> Message | None:
-    """Return the message of *purpose* for the thread of a card; None where it is no longer relevant."""
+def note(change: Change, purpose: str, tally: Tally | None) -> Message | None:
+    """Return the message of *purpose* for the thread of a card; None where it is no longer relevant.
+
+    *tally*: of a bulk change, the outcomes of its items.
+    """
     # A purpose may end in a number or a time, as in ``ask-2``, so that its message is sent more than once.
     name, _, number = purpose.partition("-")
     if (row := NOTES.get(name)) is None or not row.is_due(change):
         return None
-    text = row.text(change, number).strip()
+    text = row.text(change, _outcome(change, tally), number).strip()
     return messages.message(f"{plain_title(change)}: {row.word}", [messages.section(text)]) if text else None
 
 
-def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Message | None:
+def notice(change: Change, kind: str, tally: Tally | None, *, link: str, undone_by: str = "") -> Message | None:
     """Return the direct message about *change* to its requester; None where it is no longer relevant.
 
-    *link*: of its card. *undone_by*: who asked for its undo.
+    *tally*: as in `note`. *link*: of its card. *undone_by*: who asked for its undo.
     """
     if (row := NOTICES.get(kind)) is None or not row.is_due(change):
         return None
-    text, card = row.text(change, undone_by), f" <{link}|Open the card>" if link else ""
+    text, card = row.text(change, _outcome(change, tally), undone_by), f" <{link}|Open the card>" if link else ""
     # Each of these texts begins with a bold line, which is also the text of the push notification.
     head = text.partition("*")[2].partition("*\n")[0].replace("`", "")
     return messages.message(head, [messages.section(f"{text}{card}")])
 
 
-def decided_message(change: Change, link: str = "") -> Message:
-    """Return the outcome of *change*, for a person who decided about it anywhere but on its card. *link*: of the card."""
-    head = f"{mark_of(change)} *{_end_text(change)}*\n{sentence(change)}"
+def decided_message(change: Change, tally: Tally | None, link: str = "") -> Message:
+    """Return the outcome of *change*, for a person who decided about it anywhere but on its card.
+
+    *tally*: as in `note`. *link*: of the card.
+    """
+    head = f"{_outcome(change, tally)}\n{sentence(change)}"
     card = messages.context(f"<{link}|Open the card>" if link else f"See its card in <#{change.request.channel}>.")
     return messages.message(plain_title(change), [messages.section(head), card])
 
 
-def _end_text(change: Change) -> str:
-    """Return the outcome of *change*, for its requester."""
-    return f"{request_title(change)}: {STATES[change.state].word}" if change.is_bulk else title_of(change)
+def _outcome(change: Change, tally: Tally | None) -> str:
+    """Return the outcome of *change*, in bold after its emoji, for its requester."""
+    if change.is_bulk and change.state is not State.APPLIED:
+        return f"{mark_of(change)} *{request_title(change)}: {STATES[change.state].word}*"
+    return f"{mark_of(change, tally)} *{title_of(change, tally)}*"
 
 
 def _requester(change: Change) -> str:
@@ -87,7 +96,7 @@ def _reverts_text(change: Change) -> str:
     )
 
 
-def _question_text(change: Change, number: str) -> str:
+def _question_text(change: Change, _: str, number: str) -> str:
     index = int(number) - 1 if number.isdigit() else -1
     if not 0 <= index < len(change.decision.questions):
         return ""
@@ -95,7 +104,7 @@ def _question_text(change: Change, number: str) -> str:
     return f":speech_balloon: <@{asked.by}> asks {_requester(change)}: “{public_text(asked.text, 1000)}”"
 
 
-def _reverted_text(change: Change, undone_by: str) -> str:
+def _reverted_text(change: Change, _: str, undone_by: str) -> str:
     by = f" by <@{undone_by}>" if undone_by else ""
     said = f"{request_title(change)}: reverted" if change.is_bulk else phrases(change).undone
     return f":leftwards_arrow_with_hook: *{said}*\nYour temporary change was reverted early{by}."
@@ -125,44 +134,44 @@ def _go_ahead_words(change: Change) -> str:
 NOTES: Final = {
     "remind": Note(
         lambda c: c.state is State.PROPOSED,
-        lambda c, _: (
+        lambda c, _, __: (
             f":bell: {_summoned_mentions(c)} *{request_title(c)}?* {_requester(c)} needs approval by {when(c.decision.expires)}."
         ),
         "needs approval",
     ),
     "starts": Note(
         lambda c: c.state is State.PLANNED and not c.run.held,
-        lambda c, _: f":alarm_clock: {_requester(c)} *{request_title(c)}*: starts {when(c.request.starts_at)}.",
+        lambda c, _, __: f":alarm_clock: {_requester(c)} *{request_title(c)}*: starts {when(c.request.starts_at)}.",
         "starts soon",
     ),
     "moved": Note(
         lambda c: c.state is State.PLANNED and not c.run.held,
-        lambda c, _: f":alarm_clock: {_requester(c)} *{request_title(c)}*: moved to {when(c.request.starts_at)}.",
+        lambda c, _, __: f":alarm_clock: {_requester(c)} *{request_title(c)}*: moved to {when(c.request.starts_at)}.",
         "other time",
     ),
     "started": Note(
         lambda c: c.state is State.APPLIED and not c.run.undone_by,
-        lambda c, _: f":white_check_mark: {_requester(c)} *{_end_text(c)}*",
-        "done",
+        lambda c, outcome, _: f"{outcome} {_requester(c)}",
+        "started",
     ),
     "held": Note(
         lambda c: c.state is State.PLANNED and bool(c.run.held),
-        lambda c, _: f":warning: {_involved_mentions(c)} *{request_title(c)}: not started*\n{held_line(c)}",
+        lambda c, _, __: f":warning: {_involved_mentions(c)} *{request_title(c)}: not started*\n{held_line(c)}",
         "not started",
     ),
     "offer": Note(
         lambda c: c.is_temporary,
-        lambda c, _: f":bell: {_requester(c)} *{_reverts_text(c)}*\nExtend or keep it on the card.",
+        lambda c, _, __: f":bell: {_requester(c)} *{_reverts_text(c)}*\nExtend or keep it on the card.",
         "reverts soon",
     ),
     "review": Note(
         lambda c: c.review_due,
-        lambda c, _: f":eyes: *{request_title(c)}: review due*\n{review_line(c)} {_summoned_mentions(c)}",
+        lambda c, _, __: f":eyes: *{request_title(c)}: review due*\n{review_line(c)} {_summoned_mentions(c)}",
         "review due",
     ),
     "break_glass": Note(
         lambda c: c.state is not State.CANCELLED,
-        lambda c, _: (
+        lambda c, _, __: (
             f":rotating_light: *Emergency override: {request_title(c)}*\n<@{c.decision.decided_by}> {_go_ahead_words(c)} "
             f"without an approval{decision_reason(c) or '.'} {_summoned_mentions(c)}"
         ),
@@ -170,7 +179,7 @@ NOTES: Final = {
     ),
     "late": Note(
         lambda c: c.is_temporary,
-        lambda c, _: (
+        lambda c, _, __: (
             f":warning: {_requester(c)} *{request_title(c)}: not reverted yet*\nIt was to be reverted at "
             f"{when(c.request.reverts_at)}, which hasn’t worked so far. Gatehouse keeps trying."
         ),
@@ -178,7 +187,7 @@ NOTES: Final = {
     ),
     "left": Note(
         lambda c: bool(c.run.revert_failure),
-        lambda c, _: f":warning: {_requester(c)} *{request_title(c)}: not reverted*\n{revert_failure_line(c)}",
+        lambda c, _, __: f":warning: {_requester(c)} *{request_title(c)}: not reverted*\n{revert_failure_line(c)}",
         "not reverted",
     ),
     "ask": Note(lambda _: True, _question_text, "a question"),
@@ -191,17 +200,16 @@ NOT_APPROVED: Final = frozenset({State.PROPOSED, State.CANCELLED, State.DENIED})
 NOTICES: Final = {
     "approved": Note(
         lambda c: c.state not in ENDED | NOT_APPROVED,
-        lambda c, _: f":white_check_mark: *{_end_text(c)}*\n{_approval_text(c)}",
+        lambda c, outcome, _: f"{outcome}\n{_approval_text(c)}",
     ),
     "denied": Note(
         lambda _: True,
-        lambda c, _: (
-            f"{mark_of(c)} *{_end_text(c)}*\n{STATES[c.state].word.capitalize()} by "
-            f"<@{c.decision.decided_by}>{decision_reason(c) or '.'}"
+        lambda c, outcome, _: (
+            f"{outcome}\n{STATES[c.state].word.capitalize()} by <@{c.decision.decided_by}>{decision_reason(c) or '.'}"
         ),
     ),
-    "expired": Note(lambda _: True, lambda c, _: f":zzz: *{_end_text(c)}*\n{_expiry_text(c)}"),
-    "failed": Note(lambda c: c.state in ENDED, lambda c, _: f"{mark_of(c)} *{_end_text(c)}*\n{end_line(c)}"),
+    "expired": Note(lambda _: True, lambda c, outcome, _: f"{outcome}\n{_expiry_text(c)}"),
+    "failed": Note(lambda c: c.state in ENDED, lambda c, outcome, _: f"{outcome}\n{end_line(c)}"),
     "reverted": Note(lambda _: True, _reverted_text),
 }
 """The direct messages to the requester, by kind; the detail of a revert is who asked for it."""

@@ -59,8 +59,10 @@ def is_partly_done(change: Change, tally: Tally | None) -> bool:
     return change.state is State.APPLIED and tally is not None and tally.of(DONE) < tally.meant
 
 
-def mark_of(change: Change) -> str:
-    """Return the emoji for the state of *change*."""
+def mark_of(change: Change, tally: Tally | None = None) -> str:
+    """Return the emoji for the state of *change*; of a bulk change, by the *tally* of its items."""
+    if is_partly_done(change, tally):
+        return ":warning:"
     if change.state is State.PROPOSED and not takes_away(change):
         return ":raising_hand:"
     if change.run.held not in {Held.NOT, Held.WORD} and change.state is State.PLANNED:

@@ -84,6 +84,19 @@ async def test_trying_again_asks_where_the_target_moved(workspace: Sandbox, alic
     assert (workspace.services.rules.get(PAY) or {})["description"] == "Theirs"
 
 
+async def test_who_planned_a_set_is_told_how_much_of_it_was_done(
+    workspace: Sandbox, alice: Colleague, clock: Clock
+) -> None:
+    await alice.types(f"/rules off {OLD} {PAY} {HELP} in 2h")
+    card = await alice.sees_change(state=State.PLANNED)
+    workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=1)
+
+    clock.ahead += timedelta(hours=2, seconds=1)
+    await alice.sees_set(failed=1, applied=2)
+
+    assert "2 of 3 rules switched off" in alice.slack_text(await alice.sees_note(card, "started"))
+
+
 async def lists(person: Colleague) -> dict[str, str]:
     """What each list of changes shows to *person*, as text."""
     found = {"home": rendering.view(await person.opens_home("Gatehouse"))}

@@ -593,18 +593,22 @@ def planned() -> Iterator[Sample]:
     alone = change(*switch, **approved(**friday, glass_broken=True, decision_reason="the on-call lead sleeps then"))
     yield "overridden for a time", card(alone)
     yield "withdrawn", card(change(Kind.RULE_UPDATE, State.CANCELLED, SALE, off(SALE), **friday, decided_by=ALICE))
-    if (note := notes_view.note(alone, "break_glass")) is not None:
+    if (note := notes_view.note(alone, "break_glass", None)) is not None:
         yield "note: overridden for a time", mask_message(note)
     lost: Document = {"lost_right": BOB, "outcome": Why.NO_ROLE.value}
     yield "who approved may not any more", card(change(*switch, **approved(**friday, held="right", **lost)))
     yield "approved for later", card(change(*switch, **approved(held="word", held_at=NOW)))
     yield "the policy asks for more", card(change(*switch, **friday, held="policy"))
     for purpose, about in {"starts-1": change(*switch, **friday), "held-1": late}.items():
-        if (note := notes_view.note(about, purpose)) is not None:
+        if (note := notes_view.note(about, purpose, None)) is not None:
             yield f"note: {purpose}", mask_message(note)
     begun = change(Kind.RULE_UPDATE, State.APPLIED, SALE, off(SALE), **friday)
-    if (note := notes_view.note(begun, "started")) is not None:
+    if (note := notes_view.note(begun, "started", None)) is not None:
         yield "note: started", mask_message(note)
+    some = Tally({Outcome.APPLIED: 2, Outcome.FAILED: 1})
+    whole = begun.with_fields(before=None, after=None, size=3, kinds=(Kind.RULE_UPDATE,), title="Switch off 3 rules")
+    if (note := notes_view.note(whole, "started", some)) is not None:
+        yield "note: started, of which one failed", mask_message(note)
 
 
 def notes() -> Iterator[Sample]:
@@ -642,7 +646,7 @@ def notes() -> Iterator[Sample]:
         "left refused": ending.with_fields(revert_failure="refused"),
     }
     for purpose, about in shown.items():
-        if (note := notes_view.note(about, purpose.partition(" ")[0])) is not None:
+        if (note := notes_view.note(about, purpose.partition(" ")[0], None)) is not None:
             yield f"note: {purpose}", mask_message(note)
 
 
@@ -694,7 +698,7 @@ def direct_messages() -> Iterator[Sample]:
         ),
     }
     for title, (kind, about) in told.items():
-        if (told_of := notes_view.notice(about, kind, link=LINK, undone_by=BOB)) is not None:
+        if (told_of := notes_view.notice(about, kind, None, link=LINK, undone_by=BOB)) is not None:
             yield f"direct message: {title}", told_of
 
 
@@ -724,7 +728,7 @@ def forms() -> Iterator[Sample]:
         yield "full view: for a person who can decide", view
     yield (
         "full view: after a decision",
-        notes_view.decided_message(delete.with_fields(state=State.DENIED, decided_by=CARA)),
+        notes_view.decided_message(delete.with_fields(state=State.DENIED, decided_by=CARA), None),
     )
     whole, progress = bulk(OFFBOARD, State.PROPOSED, removals(Outcome.WAITING), **asked(reason="she left"))
     listed = list(entries_of(whole, progress.first))

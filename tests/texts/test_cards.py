@@ -1446,8 +1446,12 @@ Switch off “Sale 2026”: not started
 It was to start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then, or another change came first. Say what is to happen now. Expires 2026-11-28 01:24 UTC.\
 """,
             "note: started": """\
-Switch off “Sale 2026”: done
-(white_check_mark) @alice “Sale 2026” is off\
+Switch off “Sale 2026”: started
+(double_vertical_bar) “Sale 2026” is off @alice\
+""",
+            "note: started, of which one failed": """\
+Switch off 3 rules: started
+(warning) 2 of 3 rules switched off @alice\
 """,
         }
     )
@@ -1507,12 +1511,12 @@ Approved by @cara. Open the card\
 """,
             "direct message: approved, under way": """\
 Deleting “Sale 2026”…
-(white_check_mark) Deleting “Sale 2026”…
+(hourglass_flowing_sand) Deleting “Sale 2026”…
 Approved by @cara. Open the card\
 """,
             "direct message: someone went ahead alone": """\
 “Sale 2026” deleted
-(white_check_mark) “Sale 2026” deleted
+(rotating_light) “Sale 2026” deleted
 Emergency override by @bob. Open the card\
 """,
             "direct message: denied": """\

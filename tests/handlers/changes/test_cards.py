@@ -144,7 +144,7 @@ def test_a_card_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Cha
 @settings(max_examples=200, deadline=None)
 def test_a_note_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change, purpose: str) -> None:
     ended = change.with_fields(revert_failure="changed") if purpose == "left" else change
-    if (noted := notes_view.note(ended, purpose)) is not None:
+    if (noted := notes_view.note(ended, purpose, None)) is not None:
         _is_harmless(noted)
 
 

@@ -55,6 +55,6 @@ def test_that_somebody_approved_is_said_with_who_did_or_not_at_all(state: State)
     approvals = () if state is State.PROPOSED else (Approval(by=CARA, at=NOW),)
     fields: dict[str, Any] = {"guard": Guard.APPROVE, "decided_by": CARA, "approvals": approvals}
     about = change(Kind.RULE_UPDATE, state, OLD_SHOP, {**OLD_SHOP, "status": "Inactive"}, **fields)
-    notice = notes_view.notice(about, "approved", link="")
+    notice = notes_view.notice(about, "approved", None, link="")
 
     assert notice is None or f"Approved by <@{CARA}>" in str(notice.blocks)
