@@ -191,8 +191,14 @@ def pack_lines(texts: Iterable[str], limit: int = MAX_TEXT) -> list[str]:
     return found
 
 
+MAX_ELEMENTS: Final = 10
+"""Texts side by side in one block."""
+
+
 def context(*texts: str) -> Block:
-    return {"type": "context", "elements": [mrkdwn(text) for text in texts if text][:10]}
+    """Return a small line of *texts*; of more than fit side by side, each has a line of its own."""
+    shown = [text for text in texts if text]
+    return {"type": "context", "elements": [*map(mrkdwn, shown if len(shown) <= MAX_ELEMENTS else pack_lines(shown))]}
 
 
 def divider() -> Block:

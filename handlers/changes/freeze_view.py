@@ -10,7 +10,7 @@ from bot.changes.model.change import Change
 from bot.policy.freezes import ChatFreeze, Freeze
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
-from handlers.blocks.messages import Block, Message, esc, join_words, plural
+from handlers.blocks.messages import Block, Message, esc, first_few, join_words, plural
 from handlers.changes.list_view import RowFacts, empty_message, rows
 from handlers.changes.people import public_text
 from handlers.changes.times import when
@@ -200,8 +200,10 @@ def freeze_list(freezes: Sequence[Freeze]) -> Message:
         messages.section(freeze_line(one), _lift_button(one) if isinstance(one, ChatFreeze) else None)
         for one in freezes
     ]
-    return messages.message(plural(len(freezes), "freeze"), blocks[:MAX_LISTED])
+    return messages.message(plural(len(freezes), "freeze"), blocks)
 
 
-MAX_LISTED: Final = 45
-"""Rows that one message holds."""
+def short_list(freezes: Sequence[Freeze]) -> list[Block]:
+    """Return the first of *freezes* in an answer about other things, and how many more there are."""
+    lines = first_few([freeze_line(one) for one in freezes], MAX_SHOWN)
+    return [messages.section(text) for text in messages.pack_lines(lines)]

@@ -54,8 +54,6 @@ from handlers.slack.reply import Caller, Private, Reply
 MAX_LOOKED_THROUGH: Final = 200
 """Open changes that are looked through for those that somebody may read, and changes of a rule for its history."""
 STEPS: Final = ("announced", "applying")
-FROZEN_SHOWN: Final = 10
-"""Freezes that an answer about other things names."""
 MECHANICS: Final = (*STEPS, "begun")
 """Events that say how something was done rather than what; the export has them."""
 MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})(?:\|[^<>]*)?>|([UW][A-Z0-9]{7,20})")
@@ -261,7 +259,7 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
             guards,
             sites=tuple(gatehouse.sites),
             act=policy.channels.act,
-            freezes=(await gatehouse.changes.freezes.all())[:FROZEN_SHOWN],
+            freezes=await gatehouse.changes.freezes.all(),
         )
     )
 

@@ -21,7 +21,7 @@ from handlers.blocks import modals
 from handlers.blocks.modals import View
 from handlers.changes.decisions import can_decide
 from handlers.gatehouse import home_view
-from handlers.gatehouse.answers import FROZEN_SHOWN, ask_services, coming_changes, facts_of, waiting_changes
+from handlers.gatehouse.answers import ask_services, coming_changes, facts_of, waiting_changes
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
@@ -73,7 +73,7 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
         reads_rules=allowed["rule.read"] is None,
         reads_members=allowed["member.read"] is None,
         channel=caller.channel,
-        freezes=(await gatehouse.changes.freezes.all())[:FROZEN_SHOWN],
+        freezes=await gatehouse.changes.freezes.all(),
         now=gatehouse.now(),
     )
 

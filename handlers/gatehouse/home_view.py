@@ -17,7 +17,7 @@ from handlers.blocks.buttons import button, run_button
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
-from handlers.changes.freeze_view import freeze_line
+from handlers.changes.freeze_view import short_list
 from handlers.changes.list_view import RowFacts, more_line, open_button, rows
 from handlers.changes.times import when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
@@ -57,7 +57,7 @@ def home(
     nothing = ":white_check_mark: *Nothing is waiting for you.* Requests that you can decide appear here."
     blocks = [
         messages.header("Gatehouse"),
-        *([messages.section("\n".join(map(freeze_line, freezes)))] if freezes else []),
+        *short_list(freezes),
         *_change_list("Waiting for you", decisions, facts, "" if reviews or held else nothing, open_button),
         *_change_list("Review due", reviews, facts),
         *_change_list("Yours, waiting for you to say when", held, facts),

@@ -16,7 +16,7 @@ from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
 from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_words
-from handlers.changes.freeze_view import freeze_line
+from handlers.changes.freeze_view import short_list
 from handlers.changes.list_view import RowFacts, empty_message, list_message, more_line, open_button, rows
 from handlers.changes.titles import STATES
 from handlers.explain.why_not import WHY_NOT
@@ -243,8 +243,7 @@ def whoami(
     known = f"Sites: {', '.join(esc(site, 40) for site in sites)}" if sites else "No sites are set up"
     where = f"Changes are allowed in {', '.join(f'<#{each}>' for each in act)}" if act else ""
     small = " · ".join(filter(None, (known, f"Your time zone: {esc(person.tz, 40)}", where)))
-    frozen = [messages.section("\n".join(map(freeze_line, freezes)))] if freezes else []
-    blocks = [messages.section("\n".join(lines)), *frozen, messages.context(f"<@{person.id}> · {small}")]
+    blocks = [messages.section("\n".join(lines)), *short_list(freezes), messages.context(f"<@{person.id}> · {small}")]
     return messages.message("What you can do with Gatehouse here", blocks)
 
 

@@ -25,7 +25,7 @@ from handlers.changes.diff import CHOSEN
 from handlers.changes.entries import entries_of
 from handlers.changes.items_view import Progress
 from handlers.rules.pairs_view import REACH_WORDS
-from sandbox.slack.validation import check_view
+from sandbox.slack.validation import check_message, check_view
 
 texts = st.text(alphabet="abzé \n\t\"'`*_~:<>&@/.%-\\…$\u3164\u2800\u200b\u202e", max_size=60)
 paths = st.text(alphabet="abc/@:%-.?#\\", max_size=300)
@@ -165,6 +165,19 @@ def test_a_field_that_no_card_shows_makes_people_look(verb: str, fields: dict[st
     change = made("rule", verb, plain | (fields if verb == "delete" else {}), plain | fields)
 
     assert hides(change, card_view.card(change).blocks) == hidden
+
+
+@pytest.mark.parametrize("count", [1, 10, 11, 40])
+def test_a_card_shows_the_filters_of_each_pair_of_an_edited_rule(count: int) -> None:
+    filters = [{"pageDomains": [f"shop-{number}.example"]} for number in range(count)]
+    pairs = [{"source": {"key": "Url", "operator": "Contains", "value": "x", "filters": [each]}} for each in filters]
+    before = {"name": "One", "ruleType": "Cancel", "status": "Active", "pairs": pairs}
+
+    card = card_view.card(made("rule", "update", before, before | {"description": "New"}))
+
+    text = texts_of(list(card.blocks))
+    assert [each for each in leaves(filters) if each not in text] == []
+    assert check_message({"text": card.text, "blocks": list(card.blocks)}) == []
 
 
 @pytest.mark.parametrize("verb", VERBS["rule"])

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
 
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import State
+from bot.policy.freezes import Freeze
 from bot.rules.secrets import MARK
 from bot.text.emails import mask_emails
 from handlers.blocks.messages import ListPage
+from handlers.changes import freeze_view
 from handlers.changes.list_view import RowFacts, row
-from tests.texts.cards import ANNA, HEADERS, change, with_vip
+from tests.texts.cards import ANNA, HEADERS, NOW, change, with_vip
 
 
 def test_a_channel_sees_no_secret_of_the_one_field_that_was_changed() -> None:
@@ -41,6 +44,20 @@ def test_a_masked_email_in_a_title_ends_no_bold_text_where_it_is_masked_once_mor
 
     assert "`a***@example.com`" in shown
     assert mask_emails(shown) == shown
+
+
+@pytest.mark.parametrize("count", [1, 10, 11, 45, 50])
+@pytest.mark.parametrize("listed", ["all", "short"])
+def test_a_list_of_freezes_says_that_it_leaves_some_out(listed: str, count: int) -> None:
+    freezes = [
+        Freeze(starts=NOW, until=NOW + timedelta(1), hosts=(f"shop-{number}.example",)) for number in range(count)
+    ]
+
+    blocks = freeze_view.freeze_list(freezes).blocks if listed == "all" else freeze_view.short_list(freezes)
+
+    text = str(blocks)
+    left_out = [each for each in freezes if each.hosts[0] not in text]
+    assert not left_out or f"…and {len(left_out)} more" in text or "Some of this was left out" in text
 
 
 def test_a_list_that_is_read_a_page_at_a_time_goes_on_where_one_more_was_found() -> None:
