@@ -318,7 +318,8 @@ async def show_planned(command: GatehousePlanned, caller: Caller, gatehouse: Gat
     found = await filter_readable(coming, caller, gatehouse)
     page = ListPage.of(found, command.page, MAX_LISTED)
     facts = await facts_of(page.items, gatehouse)
-    return Private(views.planned_list(page, facts, command, public=caller.public, hidden=len(coming) - len(found)))
+    planned, hidden = sum(each.state is State.PLANNED for each in found), len(coming) - len(found)
+    return Private(views.planned_list(page, facts, command, planned=planned, public=caller.public, hidden=hidden))
 
 
 async def coming_changes(gatehouse: Gatehouse) -> list[Change]:

@@ -10,7 +10,6 @@ from typing import Final, TypeVar
 from bot import __version__
 from bot.changes.model.change import Change
 from bot.changes.model.parts import Guard
-from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
@@ -295,20 +294,21 @@ def pending_list(
 
 
 def planned_list(
-    page: ListPage[Change], facts: RowFacts, command: GatehousePlanned, *, public: bool, hidden: int = 0
+    page: ListPage[Change], facts: RowFacts, command: GatehousePlanned, *, planned: int, public: bool, hidden: int = 0
 ) -> Message:
-    """Return what starts and reverts automatically, the next first. *hidden*: how many more the reader may not read."""
+    """Return a page of what starts and reverts automatically, the next first.
+
+    *planned*: how many on all pages are yet to start. *hidden*: how many more the reader may not read.
+    """
     if not page.items and not hidden:
         teaching = (
             "Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `until 18:00`, and Gatehouse"
             " reverts it then."
         )
         return empty_message(":alarm_clock:", "Nothing is planned right now.", teaching, command)
-    starts = sum(change.state is State.PLANNED for change in page.items)
-    ends = len(page.items) - starts
-    if starts and ends:
-        is_all = page.total == len(page.items)
-        count = f"{starts:,} planned, {ends:,} temporary" if is_all else f"{page.total:,} planned or temporary changes"
-    else:
-        count = messages.plural(page.total, "planned change" if starts else "temporary change")
-    return list_message(count, rows(page.items, facts, public=public), page, command, hidden=hidden)
+    temporary = page.total - planned
+    named = [messages.plural(planned, "planned change")] * bool(planned)
+    named += [messages.plural(temporary, "temporary change")] * bool(temporary)
+    return list_message(
+        ", ".join(named) or "Planned", rows(page.items, facts, public=public), page, command, hidden=hidden
+    )

@@ -124,11 +124,11 @@ def waiting() -> Iterator[Sample]:
     mine["counts"] = (1, 1)
     both = page(CHANGES[2], CHANGES[4])
     yield "pending", views.pending_list(both, FACTS, pending, decidable={CHANGES[2].id}, **mine)
-    yield "nothing temporary", views.planned_list(nobody, RowFacts(), timers, public=False)
-    yield "temporary", views.planned_list(page(CHANGES[1]), FACTS, timers, public=False)
+    yield "nothing temporary", views.planned_list(nobody, RowFacts(), timers, planned=0, public=False)
+    yield "temporary", views.planned_list(page(CHANGES[1]), FACTS, timers, planned=0, public=False)
     to_come = CHANGES[0].with_fields(state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
-    yield "planned and temporary", views.planned_list(page(to_come, CHANGES[1]), FACTS, timers, public=False)
-    some = views.planned_list(page(CHANGES[1]), FACTS, timers, public=False, hidden=2)
+    yield "planned and temporary", views.planned_list(page(to_come, CHANGES[1]), FACTS, timers, planned=1, public=False)
+    some = views.planned_list(page(CHANGES[1]), FACTS, timers, planned=0, public=False, hidden=2)
     yield "temporary, and some that the reader may not read", some
 
 

@@ -214,8 +214,8 @@ Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `u
 [Refresh]  [Share in channel]\
 """,
             "planned and temporary": """\
-1 planned, 1 temporary
-1 planned, 1 temporary
+1 planned change, 1 temporary change
+1 planned change, 1 temporary change
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · planned, starts 2026-11-21 02:24 UTC
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 “Sale 2026” is off until 2026-11-21 03:24 UTC

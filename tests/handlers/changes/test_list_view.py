@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -15,7 +16,9 @@ from bot.text.emails import mask_emails
 from handlers.blocks.messages import ListPage
 from handlers.changes import freeze_view
 from handlers.changes.list_view import RowFacts, row
-from tests.texts.cards import ANNA, HEADERS, NOW, change, with_vip
+from handlers.gatehouse import views
+from handlers.gatehouse.commands import GatehousePlanned
+from tests.texts.cards import ANNA, HEADERS, MOVED, NOW, OLD_SHOP, change, with_vip
 
 
 def test_a_channel_sees_no_secret_of_the_one_field_that_was_changed() -> None:
@@ -58,6 +61,19 @@ def test_a_list_of_freezes_says_that_it_leaves_some_out(listed: str, count: int)
     text = str(blocks)
     left_out = [each for each in freezes if each.hosts[0] not in text]
     assert not left_out or f"…and {len(left_out)} more" in text or "Some of this was left out" in text
+
+
+@pytest.mark.parametrize(("planned", "temporary"), [(25, 1), (1, 25), (3, 0), (0, 3), (0, 0)])
+def test_the_list_of_what_is_planned_counts_all_pages(planned: int, temporary: int) -> None:
+    plan = change(Kind.RULE_UPDATE, State.PLANNED, OLD_SHOP, MOVED, starts_at=NOW)
+    switch = change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, MOVED, reverts_at=NOW)
+    coming = [*[plan] * planned, *[switch] * temporary]
+
+    for number in (1, 2):
+        page = ListPage.of(coming, number, 20)
+        command = GatehousePlanned(page=number)
+        title = views.planned_list(page, RowFacts(), command, planned=planned, public=False, hidden=1).text
+        assert [int(found) for found in re.findall(r"\d+", title)] == [many for many in (planned, temporary) if many]
 
 
 def test_a_list_that_is_read_a_page_at_a_time_goes_on_where_one_more_was_found() -> None:
