@@ -91,6 +91,8 @@ def _event_text(entry: Entry, *, public: bool) -> str:
     reason = str(detail.get("reason") or detail.get("why") or "")
     shown = public_text(reason, 120) if public else esc(reason, 120)
     kind, _, name = entry.target.partition("/")
+    if entry.event == "settings":
+        return f"changed the settings of <#{esc(name)}>" if name != entry.actor else "changed their notifications"
     if entry.event in OF_FREEZES and kind in {"freeze", "lock"}:
         return f"{OF_FREEZES[entry.event].format(kind=kind, name=esc(name, 120))}{f' (“{shown}”)' if reason else ''}"
     said = f": {shown}" if reason else ""

@@ -39,7 +39,7 @@ async def test_a_change_is_on_record_with_what_was_before(workspace: Sandbox, bo
     await chosen(bob, Default_site=FIRST, Extra_segments="gold")
 
     text = bob.slack_text(await bob.says("/gatehouse audit"))
-    assert "settings/C0SUPPORT" in text
+    assert f"changed the settings of #{SUPPORT}" in text
     entries = [one async for one in workspace.bot.gatehouse.store.audit.all(Filters())]
     details = [one.detail for one in entries if one.event == "settings"]
     assert details == [

@@ -145,11 +145,13 @@ def records() -> Iterator[Sample]:
         entry(9, "locked", "lock/“Old shop”", why="incident"),
         entry(10, "wants_to_lift", "freeze/shop.example.com"),
         entry(11, "lifted", "freeze/shop.example.com"),
+        entry(12, "settings", f"settings/{OPS}"),
+        entry(13, "settings", "settings/U0ALICE01"),
     ]
     by_id = {each.id: each for each in CHANGES}
     by_id[MOVE.id] = MOVE.with_fields(guard=Guard.APPROVE, decided_by=CARA)
     filters, command = Filters(), GatehouseAudit()
-    yield "audit", audit_view.entries(ListPage.of(found, 1, 14), by_id, FACTS, filters, public=False, command=command)
+    yield "audit", audit_view.entries(ListPage.of(found, 1, 16), by_id, FACTS, filters, public=False, command=command)
     decisions = zip((8, 9, 10), ("looked", "approved", "denied"), (CHANGES[2], CHANGES[0], CHANGES[3]), strict=True)
     hers = [
         replace(entry(number, event, str(each.edit.target), each.id), actor="U0CARA001")

@@ -262,6 +262,8 @@ Switch off “Sale 2026” · reverted
 @alice locked “Old shop” (“incident”) · 2026-11-21 01:24 UTC
 @alice asked to lift the freeze of shop.example.com · 2026-11-21 01:24 UTC
 @alice lifted the freeze of shop.example.com · 2026-11-21 01:24 UTC
+@alice changed the settings of #C0OPS0001 · 2026-11-21 01:24 UTC
+@alice changed their notifications · 2026-11-21 01:24 UTC
 [Refresh]  [Share in channel]\
 """,
             "audit of an approver": """\
@@ -327,7 +329,7 @@ Older changes aren’t listed here. `/gatehouse audit` has all of them.
             "digest": """\
 The last 24h
 (newspaper) The last 24h
-3* done · *1 denied · 1* refused · *2 exported · 1* locked · *1 wants to lift · 1 lifted
+3* done · *1 denied · 1* refused · *2 settings changed · 2* exported · *1 locked · 1* wants to lift · *1 lifted
 • Delete “Old shop to new shop” · done
 @alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 • Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
