@@ -35,8 +35,9 @@ def _consequence(change: Change) -> str:
     if change.bulk.in_steps:
         return "The new email has access before the old one is removed. Undo turns that round."
     if change.edit.kind is Kind.RULE_DELETE and change.is_bulk:
-        rules = messages.plural(change.bulk.size, "rule")
-        return f"{rules} stop working at once. Undo creates them again, under new ids."
+        if change.bulk.size == 1:
+            return "1 rule stops working at once. Undo creates it again, under a new id."
+        return f"{change.bulk.size:,} rules stop working at once. Undo creates them again, under new ids."
     if change.edit.kind is Kind.RULE_DELETE:
         goes = f"All {pairs:,} pairs are deleted. " if pairs > 1 else ""
         return f"{goes}{'It stops working at once. ' if is_on else ''}Undo creates it again, under a new id."

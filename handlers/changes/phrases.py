@@ -20,7 +20,9 @@ from handlers.changes.subject import (
     subject,
 )
 
-COUNTED: Final = re.compile(r"((?:Undo: )?(?:Switch on|Switch off|Delete)) [\d,]+ rules?")
+COUNTED: Final = re.compile(
+    r"((?:Undo: )?(?:Switch on|Switch off|Delete|Remove|Grant .+ to|Revoke .+ from)) [\d,]+ (rule|member)s?", re.DOTALL
+)
 MASKED: Final = re.compile(r"(\S\*{3}@\S+)")
 
 
@@ -133,9 +135,9 @@ def _bulk_phrases(change: Change) -> Phrases:
 
 
 def _title_with_count(change: Change) -> str:
-    """Return the title of a bulk change, with the number of items that it has now: a retry may have fewer than the first."""
+    """Return the title of a bulk change, with the number of its items: a retry or an undo may have fewer than the first."""
     found = COUNTED.fullmatch(change.bulk.title)
-    return f"{found[1]} {plural(change.bulk.size, 'rule')}" if found else change.bulk.title
+    return f"{found[1]} {plural(change.bulk.size, found[2])}" if found else change.bulk.title
 
 
 def _escape_title(title: str) -> str:

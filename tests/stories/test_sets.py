@@ -11,6 +11,7 @@ from sandbox.demo import Sandbox
 from sandbox.slack import rendering
 from tests.conftest import Clock
 from tests.harness.colleague import Colleague, ended, redone
+from tests.harness.looking import approve_card
 
 OLD, PAY, HELP = "Redirect_x1old", "Redirect_chk01", "Redirect_help1"
 THREE = (OLD, PAY, HELP)
@@ -82,6 +83,19 @@ async def test_trying_again_asks_where_the_target_moved(workspace: Sandbox, alic
     await alice.sees_set(applied=2)
 
     assert (workspace.services.rules.get(PAY) or {})["description"] == "Theirs"
+
+
+async def test_a_retry_of_some_removals_says_how_many_they_are(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    workspace.services.members.stage.faults.add("403", method="DELETE", times=1)
+    card = await alice.says("/members remove anna.berg@example.com,ben.costa@example.com,chloe.diaz@example.com")
+    await approve_card(cara, card)
+    some = await alice.sees_set(applied=2, failed=1)
+
+    await alice.clicks(some, "Retry the one that failed")
+
+    assert "Remove 1 member?" in alice.slack_text(await alice.sees_change(state=State.PROPOSED))
 
 
 async def test_who_planned_a_set_is_told_how_much_of_it_was_done(

@@ -10,10 +10,12 @@ import pytest
 from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Approval, Guard
 from bot.changes.model.states import State
+from handlers.blocks.messages import plural
 from handlers.changes import notes_view
+from handlers.changes.confirmations import question
 from handlers.changes.times import extension
 from handlers.changes.titles import plain_title, title_of
-from tests.texts.cards import CARA, NOW, OLD_SHOP, change, pair
+from tests.texts.cards import ANNA, CARA, NOW, OLD_SHOP, change, pair
 
 
 def edit(**fields: Any) -> tuple[str, str]:
@@ -48,6 +50,28 @@ def test_what_was_planned_is_extended_by_how_long_it_lasts_and_not_by_how_early_
     planned = planned.with_fields(starts_at=starts, started_at=starts, reverts_at=starts + timedelta(hours=lasts))
 
     assert extension(planned)[1] == label
+
+
+@pytest.mark.parametrize(
+    "what", ["Switch on", "Switch off", "Delete", "Remove", "Grant “2 to 3” to", "Revoke “vip” from"]
+)
+@pytest.mark.parametrize("undo", ["", "Undo: "])
+@pytest.mark.parametrize("count", [1, 2, 1_200])
+def test_a_retry_and_an_undo_say_of_how_many_they_are(what: str, undo: str, count: int) -> None:
+    """Their titles are made from that of the first change, which may have had more items."""
+    thing = "rule" if what.startswith(("Switch", "Delete")) else "member"
+    fields = {"size": count, "title": f"{undo}{what} 1,500 {thing}s"}
+    whole = change(Kind.RULE_DELETE if thing == "rule" else Kind.MEMBER_REMOVE, State.APPLIED, None, ANNA, **fields)
+
+    for title in (plain_title(whole), title_of(whole), title_of(whole.with_fields(undone_by="x" * 32))):
+        assert plural(count, thing) in title
+        assert "1,500" not in title
+
+
+def test_a_question_about_one_rule_is_about_one() -> None:
+    one = change(Kind.RULE_DELETE, State.PROPOSED, None, None, size=1, title="Delete 3 rules")
+
+    assert "1 rule stops working at once. Undo creates it again" in str(question(one, "Delete"))
 
 
 @pytest.mark.parametrize("state", State)
