@@ -178,6 +178,9 @@ def _repeat_request(asked: ChangeRequest, *, by: str, channel: str) -> ChangeReq
         channel=channel,
         reason=asked.reason,
         warnings=asked.warnings,
+        undoes=asked.undoes,
+        # However the first one came about, this one is asked for by a person.
+        cause=asked.cause and Cause(kind=CauseKind.UNDO, requester=asked.cause.requester),
         starts_at=asked.starts_at,
         starts_at_as_typed=asked.starts_at_as_typed,
         revert_after=asked.revert_after,
@@ -190,8 +193,8 @@ def _repeat_request(asked: ChangeRequest, *, by: str, channel: str) -> ChangeReq
 def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]], *, by: str, channel: str) -> Proposal:
     """Return the proposal of what *change* asked for, applied to the *wanted* items as they are now: the same differences.
 
-    Items whose target is gone, or there already, are left out. Where a target is no longer as it was shown, the requester has
-    to confirm. Raises NothingToDo.
+    Items whose target is gone, or is as wanted already, are left out. Where a target is no longer as it was shown, the
+    requester has to confirm. Raises NothingToDo.
     """
     items, has_moved = list[Item](), False
     for item, live in wanted:
@@ -202,8 +205,10 @@ def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]]
         if live is not None and item.before is not None and after is not None:
             base = Rule.model_validate(live).body() if item.target.service == "rules" else live
             after = apply_difference(base, item.before, after)
+            if canonical_form(after) == canonical_form(base):
+                continue
         edit = Edit(kind=item.kind, target=item.target, before=live, after=after)
-        items.append(Item.of(len(items) + 1, edit, source=item.source))
+        items.append(Item.of(len(items) + 1, edit, source=item.source, undoes=item.undoes))
         has_moved = has_moved or canonical_form(live) != canonical_form(item.before)
     if not items:
         raise NothingToDo(change.bulk.title)
@@ -290,7 +295,10 @@ def move_again(whole: Change, steps: Sequence[tuple[Item, Document | None]], *, 
         raise NothingToDo(whole.bulk.title)
     if new is not None and not has_access_of(new, old):
         raise NewEmailTaken(whole.bulk.title)
-    items = move_steps(old, add.target.key or "", add.target.site)
+    items = [
+        item.model_copy(update={"undoes": step.undoes})
+        for item, step in zip(move_steps(old, add.target.key or "", add.target.site), (add, remove), strict=True)
+    ]
     if new is not None:
         items[0] = _with_number(1, _skipped_item(add.target, items[0].after))
     return Proposal(

@@ -336,7 +336,7 @@ class FollowUps:
     async def _items_not_done(self, change: Change) -> Sequence[Item]:
         """Return the items of *change* that were not done, or all of its steps; a change of one thing is its own item."""
         if not change.is_bulk:
-            return [Item.of(1, change.edit)]
+            return [Item.of(1, change.edit, undoes=change.request.undoes)]
         return await self._items_of(change, Outcome if change.bulk.in_steps else NOT_DONE | {Outcome.WAITING})
 
     async def _current_target(self, target: Target) -> Target:

@@ -573,11 +573,13 @@ class Machine(RuleBasedStateMachine):
         asked = self.runner.run(_of(self.world.store.changes.find_by_key(idempotency_key)))
         if change is not None and asked is not None:
             agreed = (
+                change.request.undoes,
                 change.request.revert_after,
                 None if change.request.revert_after else change.request.reverts_at,
                 change.request.warnings,
             )
             assert (
+                asked.request.undoes,
                 asked.request.revert_after,
                 asked.request.reverts_at if not asked.request.revert_after else None,
                 asked.request.warnings,

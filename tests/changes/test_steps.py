@@ -175,6 +175,7 @@ async def test_an_undo_that_fails_loses_nobody_and_can_be_tried_again(
     await again(mine, await mine.pipeline.journal.get(undo.id))
 
     assert there(world) == (True, False)
+    assert (await mine.pipeline.journal.get(whole.id)).run.undone_by is not None
 
 
 async def test_of_a_member_who_was_changed_since_nothing_is_moved(world: World, mine: Replica) -> None:

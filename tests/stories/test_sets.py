@@ -10,7 +10,7 @@ from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from sandbox.slack import rendering
 from tests.conftest import Clock
-from tests.harness.colleague import Colleague, ended, redone
+from tests.harness.colleague import Colleague, ended, redone, undone
 from tests.harness.looking import approve_card
 
 OLD, PAY, HELP = "Redirect_x1old", "Redirect_chk01", "Redirect_help1"
@@ -67,6 +67,33 @@ async def test_trying_the_others_again_keeps_the_end(workspace: Sandbox, alice: 
     await alice.sees_set(undone=2, where=ended)
 
     assert {(workspace.services.rules.get(key) or {})["status"] for key in (OLD, PAY)} == {"Active"}
+
+
+async def test_the_rest_of_an_undo_is_an_undo(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
+    card = await alice.says(f"/rules off {OLD} {PAY} {HELP} for 2h")
+    await alice.sees_set(applied=3)
+    workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=2)
+    await cara.clicks(card, "Revert now")
+    partly = await alice.sees_set(applied=1, failed=2)
+
+    await alice.clicks(partly, "Retry the 2 that failed")
+    assert (await alice.sees_set(undone=3, where=undone)).ts == card.ts
+    await alice.clicks(partly, "Retry the 2 that failed")
+    await alice.sees_problem("Nothing left to do")
+
+
+async def test_what_others_did_since_is_not_asked_for_again(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=2)
+    await alice.types(f"/rules off {OLD} {PAY}")
+    failed = await alice.sees_set(failed=2)
+    await cara.says(f"/rules off {OLD}")
+
+    await alice.clicks(failed, "Try again")
+    await alice.sees_set(applied=1)
+    await alice.clicks(failed, "Try again")
+    await alice.sees_problem("Nothing left to do")
 
 
 async def test_trying_again_asks_where_the_target_moved(workspace: Sandbox, alice: Colleague) -> None:

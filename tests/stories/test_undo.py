@@ -74,6 +74,20 @@ async def test_what_somebody_changed_since_is_not_overwritten(workspace: Sandbox
     assert (after["name"], after["status"]) == ("Mine now", "Inactive")
 
 
+async def test_an_undo_that_is_requested_again_undoes(workspace: Sandbox, alice: Colleague) -> None:
+    card = await alice.says(f"/rules off {OLD}")
+    theirs = dict(workspace.services.rules.get(OLD) or {}) | {"description": "Theirs"}
+    workspace.services.rules.put(theirs)
+    await alice.clicks(card, "Undo")
+
+    await alice.clicks(await alice.sees_change(state=State.STALE), "Request again")
+    await alice.clicks(await alice.sees_change(state=State.PROPOSED), "v1.decide.confirm", confirm=True)
+    assert (await alice.sees_change(where=undone)).ts == card.ts
+
+    now = workspace.services.rules.get(OLD) or {}
+    assert (now["description"], now["status"]) == ("Theirs", "Active")
+
+
 @pytest.mark.threat("B10")
 async def test_a_delete_whose_outcome_was_unknown_is_taken_back_once_it_is_known(
     workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
