@@ -18,7 +18,7 @@ from bot.changes.model.items import NOT_DONE, Item, Outcome
 from bot.changes.model.parts import Cause, CauseKind, ChangeDecision, Guard
 from bot.changes.model.states import HOLDING, LIVE, Move, State
 from bot.changes.proposals import Proposal, inverse, is_recreated, move_again, request_again, revert_anyway, undo_cause
-from bot.changes.refusals import AlreadyDecided, EndIsPast, NotTemporary, NotUndoable, StartIsPast
+from bot.changes.refusals import AlreadyDecided, AlreadyRequested, EndIsPast, NotTemporary, NotUndoable, StartIsPast
 from bot.changes.rights import Decision, Rights
 from bot.changes.targets import LOOKING, AdapterOf
 from bot.clients.errors import ClientError
@@ -28,8 +28,8 @@ from bot.policy.model import STRENGTH
 from bot.store.engine import Store
 from bot.tracing import note
 
-Undoing = Literal["undo", "revert"]
-"""How a change is undone: because somebody asks for it, or at the end of a temporary change. Part of an idempotency key."""
+FollowUp = Literal["undo", "revert", "again"]
+"""What follows from a change: its undo, its revert at the end, or a request of what was not done. Part of an idempotency key."""
 
 OWN_UNDO_WITHIN: Final = timedelta(hours=1)
 """How long people may undo without approval what they did alone: nobody should wait for others to fix their own mistake."""
@@ -143,7 +143,7 @@ class FollowUps:
         if change.bulk.in_steps and change.set_id is not None:
             change = await self.proposer.journal.get(change.set_id)
         await self.rights.require(change, Decision.UNDO, by)
-        undos, is_own = await self._undos(change, "undo"), self._is_own_act(change, by)
+        undos, is_own = await self._followups(change, "undo"), self._is_own_act(change, by)
         # Before the check: after this request's own undo, *change* can't be undone any more.
         if (made := _find_since(undos, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
@@ -207,7 +207,7 @@ class FollowUps:
         where its end is no longer the one that *change* has, and TargetBusy while another change is being applied to its
         target; a request that only waits does not block it.
         """
-        reverts = await self._undos(change, "revert")
+        reverts = await self._followups(change, "revert")
         if (made := _find_since(reverts, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
         # A revert that is under way or succeeded is the answer; after one that failed, there is another.
@@ -279,14 +279,14 @@ class FollowUps:
 
     async def is_being_undone(self, change: Change) -> bool:
         """Whether an undo of *change* is at work, or of unknown outcome."""
-        return any(undo.state in HOLDING for undo in await self._undos(change, "undo"))
+        return any(undo.state in HOLDING for undo in await self._followups(change, "undo"))
 
     async def last_revert(self, change: Change) -> Change | None:
         """Return the last try to revert a temporary *change*; None where there was none yet."""
-        return next(iter((await self._undos(change, "revert"))[-1:]), None)
+        return next(iter((await self._followups(change, "revert"))[-1:]), None)
 
-    async def _undos(self, change: Change, way: Undoing) -> Sequence[Change]:
-        """Return every change that was made to undo *change* in this *way*, the oldest first."""
+    async def _followups(self, change: Change, way: FollowUp) -> Sequence[Change]:
+        """Return every change that followed from *change* in this *way*, the oldest first."""
         found: list[Change] = []
         # Their keys are numbered from zero, without gaps: the first number that is free ends the row.
         while (known := await self.store.changes.find_by_key(f"{way}:{change.id}:{len(found)}")) is not None:
@@ -306,16 +306,32 @@ class FollowUps:
         proposal = revert_anyway(change.with_fields(target=target), live, by=by, channel=channel)
         return await self.proposer.submit(proposal, idempotency_key=idempotency_key)
 
-    async def request_again(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
+    async def request_again(self, change: Change, *, by: str, channel: str, since: datetime | None = None) -> Change:
         """Propose again what *change* asked for and what was not done, based on its targets as they are now.
 
-        *change* is stale, held, or an ended bulk change, of which the items that were not done are proposed. Raises
-        AlreadyDecided for any other, NothingToDo, and a ClientError.
+        *change* is stale, held, or an ended bulk change, of which the items that were not done are proposed. *since*: as for
+        `undo`. Raises AlreadyDecided for any other, AlreadyRequested where it was requested again already, so that two clicks
+        don't create two rules, NothingToDo, and a ClientError.
         """
         is_held = change.state is State.PLANNED and bool(change.run.held)
         has_ended = change.state not in LIVE if change.is_bulk else change.state is State.STALE
         if not has_ended and not is_held:
             raise AlreadyDecided(change)
+        before = await self._followups(change, "again")
+        if (made := _find_since(before, by, since)) is not None:
+            made = await self.proposer.executor.go_on(made)
+        elif before and _may_be_done(before[-1]):
+            raise AlreadyRequested(before[-1])
+        else:
+            proposal = await self._propose_again(change, by=by, channel=channel)
+            made = await self.proposer.submit(proposal, idempotency_key=f"again:{change.id}:{len(before)}")
+        # Only once the new request is stored: a crash in between leaves two requests rather than none.
+        if is_held:
+            decided = {"decided_by": by, "decided_at": self.proposer.journal.now(), "decision_reason": ""}
+            await self.proposer.journal.move(change, Move.WITHDRAW, by=by, **decided)
+        return made
+
+    async def _propose_again(self, change: Change, *, by: str, channel: str) -> Proposal:
         items = await self._items_not_done(change)
         now = await self.read_targets([item.target for item in items])
         wanted = [
@@ -326,12 +342,7 @@ class FollowUps:
         # Its start is past, so it is requested for now.
         if (starts := again.request.starts_at) is not None and starts <= self.proposer.journal.now():
             again = again.with_request_fields(starts_at=None, starts_at_as_typed="")
-        made = await self.proposer.submit(again, idempotency_key=idempotency_key)
-        # Only once the new request is stored: a crash in between leaves two requests rather than none.
-        if is_held:
-            decided = {"decided_by": by, "decided_at": self.proposer.journal.now(), "decision_reason": ""}
-            await self.proposer.journal.move(change, Move.WITHDRAW, by=by, **decided)
-        return made
+        return again
 
     async def _items_not_done(self, change: Change) -> Sequence[Item]:
         """Return the items of *change* that were not done, or all of its steps; a change of one thing is its own item."""
@@ -346,10 +357,15 @@ class FollowUps:
         return target.model_copy(update={"key": await self.store.former_ids.resolve(target.key)})
 
 
-def _find_since(undos: Sequence[Change], by: str, since: datetime | None) -> Change | None:
-    """Return the first of *undos* that *by* requested at *since* or later; None without one, or without such a time."""
-    mine = (undo for undo in undos if undo.request.requester == by)
-    return None if since is None else next((undo for undo in mine if undo.created >= since), None)
+def _find_since(made: Sequence[Change], by: str, since: datetime | None) -> Change | None:
+    """Return the first of *made* that *by* requested at *since* or later; None without one, or without such a time."""
+    mine = (each for each in made if each.request.requester == by)
+    return None if since is None else next((each for each in mine if each.created >= since), None)
+
+
+def _may_be_done(change: Change) -> bool:
+    """Whether *change* is done, or may still be."""
+    return change.state in LIVE | {State.APPLIED, State.UNSETTLED} and change.run.undone_by is None
 
 
 def _require_undoable(change: Change) -> None:

@@ -30,7 +30,7 @@ class AlreadyDecided(ChangeError):
 
 
 class AlreadyRequested(ChangeError):
-    """The same change was requested before, and waits for a decision or its start."""
+    """The same change was requested before: it waits for a decision or its start, or is under way or done since."""
 
 
 class NotYours(ChangeError):

@@ -112,12 +112,13 @@ async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse, **more: An
     return await undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at, **more)
 
 
+async def _request_again(change: Change, caller: Caller, gatehouse: Gatehouse) -> Change:
+    request_again = gatehouse.changes.followups.request_again
+    return await request_again(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
+
+
 def _decision_args(caller: Caller) -> dict[str, str]:
     return {"by": caller.user, "request": caller.request}
-
-
-def _followup_args(caller: Caller) -> dict[str, str]:
-    return {"by": caller.user, "channel": caller.channel, "idempotency_key": caller.request}
 
 
 ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]] = {
@@ -130,9 +131,11 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
     "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_decision_args(caller)),
     "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_decision_args(caller)),
     "sign": lambda change, caller, g: g.changes.decisions.review(change, **_decision_args(caller)),
-    "putback": lambda change, caller, g: g.changes.followups.revert_anyway(change, **_followup_args(caller)),
+    "putback": lambda change, c, g: g.changes.followups.revert_anyway(
+        change, by=c.user, channel=c.channel, idempotency_key=c.request
+    ),
     "now": lambda change, caller, g: g.changes.decisions.replan(change, by=caller.user, request=caller.request),
-    "again": lambda change, caller, g: g.changes.followups.request_again(change, **_followup_args(caller)),
+    "again": _request_again,
 }
 """What the buttons of a card do at once, without a form."""
 

@@ -79,9 +79,12 @@ def _already_requested_words(error: AlreadyRequested) -> Words:
             unchanged=None,
             again={"Show plan": GatehouseInspect(change.id)},
         )
-    waits = "for you to confirm it" if change.decision.guard is Guard.CONFIRM else "for approval"
-    what = f"*{request_title(change)}* was already requested by <@{change.request.requester}> and is waiting {waits}."
     again = {full_label(change): GatehouseInspect(change.id)}
+    what = f"*{request_title(change)}* was already requested by <@{change.request.requester}>"
+    if change.state is not State.PROPOSED:
+        return Words(f"{what}.", next="See what became of it.", unchanged=None, again=again)
+    waits = "for you to confirm it" if change.decision.guard is Guard.CONFIRM else "for approval"
+    what = f"{what} and is waiting {waits}."
     return Words(what, next="Use its card, further up in this channel.", unchanged=None, again=again)
 
 

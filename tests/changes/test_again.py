@@ -23,7 +23,7 @@ RULES: Final = Target(service="rules")
 
 
 async def asked_again(world: World, mine: Replica, change: Change) -> tuple[Change, Sequence[Item]]:
-    again = await mine.pipeline.followups.request_again(change, by=ALICE, channel=OPS, idempotency_key="again")
+    again = await mine.pipeline.followups.request_again(change, by=ALICE, channel=OPS)
     return again, [item async for item in world.store.items.all(again.id)]
 
 

@@ -367,8 +367,8 @@ async def test_what_is_gone_is_not_asked_for_again(world: World, mine: Replica) 
     assert stale.state is State.STALE
 
     with pytest.raises(NothingToDo):
-        await mine.pipeline.followups.request_again(stale, by=ALICE, channel=OPS, idempotency_key="again")
+        await mine.pipeline.followups.request_again(stale, by=ALICE, channel=OPS)
 
     world.edit(("rules", RULE_IDS[0]), {**(change.edit.before or {}), "name": "Theirs"})
-    again = await mine.pipeline.followups.request_again(stale, by=ALICE, channel=OPS, idempotency_key="again")
+    again = await mine.pipeline.followups.request_again(stale, by=ALICE, channel=OPS)
     assert (again.edit.after or {})["name"] == "For now"

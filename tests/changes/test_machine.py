@@ -562,16 +562,10 @@ class Machine(RuleBasedStateMachine):
     @rule(number=anything, which=anything, by=people)
     def again(self, number: int, which: int, by: str) -> None:
         change = self.pick(which, [each for each in self.changes() if each.is_bulk and each.state not in LIVE])
-        idempotency_key = f"request {next(self.names)}"
-        self.clicked(
-            number,
-            lambda pipeline, now: pipeline.followups.request_again(
-                now, by=by, channel=OPS, idempotency_key=idempotency_key
-            ),
-            change,
-        )
-        asked = self.runner.run(_of(self.world.store.changes.find_by_key(idempotency_key)))
-        if change is not None and asked is not None:
+        self.clicked(number, lambda pipeline, now: pipeline.followups.request_again(now, by=by, channel=OPS), change)
+        if change is None:
+            return
+        if (asked := self.runner.run(_of(self.world.store.changes.find_by_key(f"again:{change.id}:0")))) is not None:
             agreed = (
                 change.request.undoes,
                 change.request.revert_after,
@@ -636,13 +630,10 @@ class Machine(RuleBasedStateMachine):
         found = [
             each for each in self.changes(State.STALE, State.PLANNED) if each.state is State.STALE or each.run.held
         ]
-        change, idempotency_key = self.pick(which, found), f"request {next(self.names)}"
         self.clicked(
             number,
-            lambda pipeline, now: pipeline.followups.request_again(
-                now, by=by, channel=OPS, idempotency_key=idempotency_key
-            ),
-            change,
+            lambda pipeline, now: pipeline.followups.request_again(now, by=by, channel=OPS),
+            self.pick(which, found),
         )
 
     @rule(number=anything, which=anything, by=people, text=st.sampled_from(["Why?", "Why now?"]))

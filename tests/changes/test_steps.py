@@ -61,7 +61,7 @@ async def undone(world: World, mine: Replica, whole: Change) -> Change:
 
 
 async def again(mine: Replica, whole: Change) -> Change:
-    retry = mine.pipeline.followups.request_again(whole, by=ALICE, channel=OPS, idempotency_key=f"again {whole.id}")
+    retry = mine.pipeline.followups.request_again(whole, by=ALICE, channel=OPS)
     return await carried_out(mine, await retry)
 
 
@@ -186,7 +186,7 @@ async def test_of_a_member_who_was_changed_since_nothing_is_moved(world: World, 
     assert (whole.state, await outcomes(world, whole)) == (State.FAILED, [Outcome.FAILED, Outcome.FAILED])
     assert {call.method for call in world.services.members.calls()} == {"GET"}
 
-    retry = await mine.pipeline.followups.request_again(whole, by=ALICE, channel=OPS, idempotency_key="again")
+    retry = await mine.pipeline.followups.request_again(whole, by=ALICE, channel=OPS)
 
     assert retry.state is State.PROPOSED, "they are asked first"
     [add, _] = [item async for item in world.store.items.all(retry.id)]

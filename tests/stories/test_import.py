@@ -406,6 +406,23 @@ async def test_members_are_added_from_what_was_pasted(workspace: Sandbox, bob: C
     assert [row["outcome"] for row in rows] == ["done", "skipped", "skipped"]
 
 
+async def test_two_people_who_retry_what_failed_create_it_once(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    workspace.services.rules.stage.faults.add("refused_200", method="POST", times=2)
+    await shown(alice, "/rules import", "File", "rules.json", json.dumps([rule("one"), rule("two")]).encode())
+    await alice.submits()
+    partly = await alice.sees_set(applied=1, failed=1)
+
+    await alice.clicks(partly, "Retry the one that failed")
+    await alice.sees_set(applied=1)
+    await cara.clicks(partly, "Retry the one that failed")
+    await cara.sees_problem("already requested")
+
+    names = [str(each["name"]) for each in workspace.services.rules.all()]
+    assert (names.count("one"), names.count("two")) == (1, 1)
+
+
 async def test_what_changed_since_it_was_shown_is_shown_again(workspace: Sandbox, alice: Colleague) -> None:
     await shown(alice, "/rules import", "File", "rules.json", json.dumps([rule("one"), rule("two")]).encode())
     workspace.services.rules.put(rule("one", id="Redirect_meanw"))

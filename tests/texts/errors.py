@@ -129,6 +129,10 @@ def changes() -> Iterator[Sample]:
         decided = refusals.AlreadyDecided(DENIED.with_fields(state=state))
         yield f"already decided, and {state.value}", of(decided, attempted=True)
     yield "already requested", of(refusals.AlreadyRequested(WAITING), attempted=True)
+    yield (
+        "already requested, and done",
+        of(refusals.AlreadyRequested(DENIED.with_fields(state=State.APPLIED)), attempted=True),
+    )
     planned = WAITING.with_fields(state=State.PLANNED, starts_at=datetime(2026, 11, 21, 3, 30, tzinfo=UTC))
     yield "already planned", of(refusals.AlreadyRequested(planned), attempted=True)
     yield "already approved by you", of(refusals.AlreadyDecided(WAITING), attempted=True)

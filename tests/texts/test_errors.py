@@ -422,6 +422,12 @@ It failed.\
 Use its card, further up in this channel.
 [Show full change]\
 """,
+            "already requested, and done": """\
+*Change the destination of “Old shop to new shop”* was already requested by @alice.
+(warning) Change the destination of “Old shop to new shop” was already requested by @alice.
+See what became of it.
+[Show to me]\
+""",
             "already planned": """\
 *Delete “Old shop to new shop”* is already planned for <!date^1795231800^{date_short_pretty} {time}|2026-11-21 03:30 UTC>, by @alice.
 (warning) Delete “Old shop to new shop” is already planned for 2026-11-21 03:30 UTC, by @alice.
