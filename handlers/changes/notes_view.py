@@ -105,9 +105,10 @@ def _question_text(change: Change, _: str, number: str) -> str:
 
 
 def _reverted_text(change: Change, _: str, undone_by: str) -> str:
-    by = f" by <@{undone_by}>" if undone_by else ""
+    by, undone, ends = f" by <@{undone_by}>" if undone_by else "", change.run.undone, change.request.reverts_at
+    early = " early" if undone is not None and ends is not None and undone.at < ends else ""
     said = f"{request_title(change)}: reverted" if change.is_bulk else phrases(change).undone
-    return f":leftwards_arrow_with_hook: *{said}*\nYour temporary change was reverted early{by}."
+    return f":leftwards_arrow_with_hook: *{said}*\nYour temporary change was reverted{early}{by}."
 
 
 def _approval_text(change: Change) -> str:
@@ -192,7 +193,7 @@ NOTES: Final = {
     ),
     "ask": Note(lambda _: True, _question_text, "a question"),
 }
-"""The messages for the thread of a card, by purpose; the detail of a question is its number."""
+"""The messages for the thread of a card, by purpose; the detail is the number of a question, or the outcome of what started."""
 ENDED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
 """States with a notice of their own, which says more than that somebody approved."""
 NOT_APPROVED: Final = frozenset({State.PROPOSED, State.CANCELLED, State.DENIED})
@@ -210,7 +211,8 @@ NOTICES: Final = {
     ),
     "expired": Note(lambda _: True, lambda c, outcome, _: f"{outcome}\n{_expiry_text(c)}"),
     "failed": Note(lambda c: c.state in ENDED, lambda c, outcome, _: f"{outcome}\n{end_line(c)}"),
-    "reverted": Note(lambda _: True, _reverted_text),
+    # Where a part of a bulk change could not be reverted, it is not over.
+    "reverted": Note(lambda c: c.run.undone is not None, _reverted_text),
 }
 """The direct messages to the requester, by kind; the detail of a revert is who asked for it."""
 

@@ -76,8 +76,20 @@ async def test_the_rest_of_an_undo_is_an_undo(workspace: Sandbox, alice: Colleag
     await cara.clicks(card, "Revert now")
     partly = await alice.sees_set(applied=1, failed=2)
 
-    await alice.clicks(partly, "Retry the 2 that failed")
+    await cara.clicks(partly, "Retry the 2 that failed")
     assert (await alice.sees_set(undone=3, where=undone)).ts == card.ts
+    told = await alice.is_notified("reverted")
+    assert cara.id in alice.slack_text(told), "once, when all of it is reverted"
+
+
+async def test_what_started_tells_how_much_of_it_is_done(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
+    await alice.types(f"/rules off {OLD} {PAY} {HELP} in 2h")
+    await alice.sees_change(state=State.PLANNED)
+    workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=2)
+    clock.ahead += timedelta(hours=2, seconds=1)
+
+    card = await alice.sees_set(applied=1, failed=2)
+    assert "1 of 3" in alice.slack_text(await alice.sees_note(card, "started"))
 
 
 async def test_what_others_did_since_is_not_asked_for_again(

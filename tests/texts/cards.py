@@ -650,6 +650,11 @@ def notes() -> Iterator[Sample]:
             yield f"note: {purpose}", mask_message(note)
 
 
+def reverted(ends: datetime) -> Document:
+    by_bob = Undone(at=NOW, by=BOB, cause=Cause(kind=CauseKind.EARLY_END, requester=ALICE))
+    return {"undone_by": "b06889c4" * 4, "undone": by_bob, "reverts_at": ends}
+
+
 def direct_messages() -> Iterator[Sample]:
     """What the requester is told."""
     delete: Any = (SALE, None)
@@ -694,7 +699,11 @@ def direct_messages() -> Iterator[Sample]:
         "outcome unknown": ("failed", change(Kind.RULE_DELETE, State.UNSETTLED, *delete, **approved())),
         "reverted early": (
             "reverted",
-            change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, off(OLD_SHOP), undone_by="b06889c4" * 4),
+            change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, off(OLD_SHOP), **reverted(NOW + timedelta(hours=1))),
+        ),
+        "reverted after its end": (
+            "reverted",
+            change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, off(OLD_SHOP), **reverted(NOW - timedelta(hours=1))),
         ),
     }
     for title, (kind, about) in told.items():

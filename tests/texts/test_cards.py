@@ -1569,6 +1569,11 @@ Check it yourself: the service gave no clear answer, and Gatehouse has stopped c
 (leftwards_arrow_with_hook) “Old shop to new shop” is back on
 Your temporary change was reverted early by @bob. Open the card\
 """,
+            "direct message: reverted after its end": """\
+“Old shop to new shop” is back on
+(leftwards_arrow_with_hook) “Old shop to new shop” is back on
+Your temporary change was reverted by @bob. Open the card\
+""",
         }
     )
 
