@@ -70,20 +70,21 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
     change, leaves nothing to decide.
     """
     by_target = {change.edit.target: change for change in applied}
-    undone = {change.request.undoes for change in applied if change.request.undoes}
+    # A rule that an undo restores has a new id, so what else would undo the same is found by that.
+    by_undone = {change.request.undoes: change for change in applied if change.request.undoes}
     overtaken = []
     for waiting in await store.changes.related_requests(tx, applied):
-        change = by_target.get(waiting.edit.target)
-        found = None if change is None else change.run.result
-        # The target is again just what the request was made for, so it stays valid.
-        if waiting.request.undoes not in undone and canonical_form(waiting.edit.before) == canonical_form(found):
+        undo = by_undone.get(waiting.request.undoes or "")
+        if (change := by_target.get(waiting.edit.target, undo)) is None:
             continue
-        fields: dict[str, Any] = {"result": found, "finished_at": now}
-        if change is not None:
-            fields["overtaken_by"] = GATEHOUSE if change.is_automatic else change.request.requester
+        found = change.run.result
+        # The target is again just what the request was made for, so it stays valid.
+        if undo is None and canonical_form(waiting.edit.before) == canonical_form(found):
+            continue
+        by = GATEHOUSE if change.is_automatic else change.request.requester
+        fields: dict[str, Any] = {"result": found, "finished_at": now, "overtaken_by": by}
         if (stale := await store.changes.move(tx, waiting.id, Move.INVALIDATE, **fields)) is not None:
-            by = change.request.requester if change is not None else GATEHOUSE
-            await follow_move(store, tx, waiting, stale, Move.INVALIDATE, by)
+            await follow_move(store, tx, waiting, stale, Move.INVALIDATE, change.request.requester)
             overtaken.append(stale)
     return overtaken
 

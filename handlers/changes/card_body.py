@@ -71,7 +71,7 @@ def _one_thing(change: Change, groups: Groups | None) -> list[Block]:
 def _stale_blocks(change: Change) -> list[Block]:
     """Return how the target changed since the request, and what was requested."""
     edit, found = change.edit, change.run.result
-    if found is None or is_off_instead(change):
+    if found is None or edit.kind is Kind.RULE_CREATE or is_off_instead(change):
         return []
     # The title says all of a request that creates, deletes or only switches something.
     is_told = not edit.before or not edit.after or new_status(edit)

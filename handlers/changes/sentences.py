@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import assert_never
+from typing import Final, assert_never
 
 from bot.changes.consequences import HELD_LONGEST
 from bot.changes.events import GATEHOUSE
@@ -228,8 +228,13 @@ def _stale_line(change: Change) -> str:
         # It may have been planned for what a revert or another plan was to leave.
         why = f"{thing} is not as it was to be by then, so Gatehouse left it alone."
     else:
-        why = f"{who} edited {thing} after the request, so Gatehouse left it alone."
+        did = CREATED[change.edit.target.service] if change.edit.kind.creates and not change.is_bulk else "edited"
+        why = f"{who} {did} {thing} after the request, so Gatehouse left it alone."
     return f"*Out of date:* {why}"
+
+
+CREATED: Final = {"rules": "created", "members": "added"}
+"""By service, what somebody did who was faster to create what a request was to create."""
 
 
 def is_off_instead(change: Change) -> bool:

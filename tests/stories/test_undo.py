@@ -88,6 +88,24 @@ async def test_an_undo_that_is_requested_again_undoes(workspace: Sandbox, alice:
     assert (now["description"], now["status"]) == ("Theirs", "Active")
 
 
+@pytest.mark.policy('guards = [{operation = "rule.*", guard = "approve"}]')
+async def test_of_two_undos_in_two_channels_the_other_says_who_was_faster(
+    alice: Colleague, bob: Colleague, cara: Colleague
+) -> None:
+    await cara.clicks(await alice.says(f"/rules delete {OLD}"), "v1.decide.approve", confirm=True)
+    deleted = (await alice.change_of(await alice.sees_change(of=OLD))).id[:8]
+    await alice.says(f"/gatehouse undo {deleted}")
+    card = await alice.sees_change(state=State.PROPOSED)
+    await bob.says(f"/gatehouse undo {deleted}")
+    await bob.sees_change(state=State.PROPOSED)
+
+    await cara.clicks(card, "v1.decide.approve")
+    other = await bob.change_of(await bob.sees_change(state=State.STALE))
+
+    assert other.run.overtaken_by == alice.id
+    assert (other.run.result or {})["name"] == "Old shop to new shop", "it is there again"
+
+
 @pytest.mark.threat("B10")
 async def test_a_delete_whose_outcome_was_unknown_is_taken_back_once_it_is_known(
     workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock

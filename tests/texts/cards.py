@@ -282,6 +282,10 @@ def endings() -> Iterator[Sample]:
         "out of date, a temporary change ended",
         card(change(Kind.RULE_DELETE, State.STALE, off(OLD_SHOP), None, result=OLD_SHOP, overtaken_by="gatehouse")),
     )
+    back = change(
+        Kind.RULE_CREATE, State.STALE, None, OLD_SHOP, result=OLD_SHOP, overtaken_by=BOB, undoes="b06889c4" * 4
+    )
+    yield "out of date, created by another undo", card(back)
     yield "out of date, gone", card(change(Kind.RULE_DELETE, State.STALE, *delete, result=None))
     yield "failed", card(change(Kind.RULE_DELETE, State.FAILED, *delete, outcome="503: down", refusal="Refused"))
     for refusal in (OutcomeUnknown, Unreachable, Unsendable):

@@ -538,6 +538,13 @@ Then → now
 status  off → on
 [Request again]  [Details]\
 """,
+            "out of date, created by another undo": """\
+“Old shop to new shop” was not created
+(arrows_counterclockwise) “Old shop to new shop” was not created
+Out of date: @bob created the rule after the request, so Gatehouse left it alone.
+Requested by @alice · “we test”
+[Details]\
+""",
             "out of date, gone": """\
 “Old shop to new shop” was not deleted
 (arrows_counterclockwise) “Old shop to new shop” was not deleted
