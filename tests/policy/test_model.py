@@ -436,6 +436,31 @@ async def test_a_set_that_nobody_could_approve_is_refused_at_once() -> None:
     assert set(caught.value.roles) == {"all", "leads"}
 
 
+async def test_of_sites_that_enough_people_could_approve_each_too_few_may_approve_all() -> None:
+    many = {"operation": "member.*", "site": "blog", "guard": "approve", "approvers": ["all", "leads"], "approvals": 3}
+    leads = {"operation": "member.*", "site": "docs", "guard": "approve", "approvers": ["leads"]}
+    policy = Policy.model_validate({"roles": LEADS, "guards": [many, leads]})
+    access = Access(lambda: policy, directory(*HERE))
+    blog, docs = (Kind.MEMBER_REMOVE, "blog"), (Kind.MEMBER_REMOVE, "docs")
+    for alone in (blog, docs):
+        assert (await access.requirements_for([alone], ASKER, OPS)).rule.guard is Guard.APPROVE
+
+    with pytest.raises(NobodyCanApprove) as caught:
+        await access.requirements_for([blog, docs], ASKER, OPS)
+
+    assert (caught.value.needed, caught.value.found) == (3, 2)
+
+
+async def test_nobody_is_mentioned_who_could_not_approve() -> None:
+    named = Role(users=(ASKER, LEAD, "U0GUEST01", "U0BOT0001"))
+    guards = [{"operation": "rule.*", "guard": "approve", "approvers": ["named"]}]
+    policy = Policy.model_validate({"roles": {"named": named}, "guards": guards})
+
+    standing = await Access(lambda: policy, directory()).requirements_for([(Kind.RULE_DELETE, None)], ASKER, OPS)
+
+    assert standing.summoned == (LEAD,)
+
+
 IDS: Final = {"users": "UW", "groups": "S", "channels": "CG"}
 """How the ids begin that each field of a role takes."""
 
