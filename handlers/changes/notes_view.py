@@ -193,7 +193,7 @@ NOTES: Final = {
     ),
     "ask": Note(lambda _: True, _question_text, "a question"),
 }
-"""The messages for the thread of a card, by purpose; the detail is the number of a question, or the outcome of what started."""
+"""The messages for the thread of a card, by purpose; the detail of a question is its number."""
 ENDED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
 """States with a notice of their own, which says more than that somebody approved."""
 NOT_APPROVED: Final = frozenset({State.PROPOSED, State.CANCELLED, State.DENIED})
