@@ -21,8 +21,8 @@ Names = tuple[str, ...]
 def _require_zone(name: str) -> str:
     try:
         ZoneInfo(name)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"“{name[:40]}” is no time zone; write one such as Europe/Berlin") from error
+    except (KeyError, OSError, ValueError) as error:  # the first of these where there is none of that name
+        raise ValueError(f"“{name[:40]}” isn't a time zone; write one such as Europe/Berlin") from error
     return name
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import pytest
+from pydantic import ValidationError
 
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.policy.freezes import Freeze
@@ -16,9 +17,16 @@ SHOP: Final = {
     "pairs": [{"source": {"key": "Url", "operator": "Equals", "value": "https://shop.example.com/old"}}],
 }
 ANYWHERE: Final = SHOP | {"pairs": [{"source": {"key": "Url", "operator": "Contains", "value": "/old"}}]}
+BY_HOST, BY_PATH = (
+    SHOP | {"pairs": [{"source": {"key": key, "operator": "Equals", "value": value}}]}
+    for key, value in (("host", "shop.example.com"), ("path", "/old"))
+)
 MOVED: Final = SHOP | {"groupId": "Group_other", "name": "Another"}
 VIP: Final = {"email": "anna@example.com", "allowedSegments": ["vip"]}
 FREE: Final = VIP | {"allowedSegments": ["free"]}
+
+
+TIMES: Final = {"from": datetime(2026, 1, 1, tzinfo=UTC), "to": datetime(2026, 1, 2, tzinfo=UTC)}
 
 
 def rule(before: Any, after: Any) -> Edit:
@@ -44,6 +52,9 @@ def member(before: Any, after: Any, site: str = "blog") -> Edit:
         pytest.param({"hosts": ["blog.*"]}, rule(SHOP, MOVED), False, id="another host"),
         pytest.param({"hosts": ["blog.*"]}, rule(None, ANYWHERE), True, id="a source of any host"),
         pytest.param({"hosts": ["blog.*"]}, rule(None, {"name": "New"}), True, id="a rule without pairs"),
+        pytest.param({"hosts": ["blog.*"]}, rule(None, BY_HOST), False, id="a source that is another host"),
+        pytest.param({"hosts": ["shop.*"]}, rule(None, BY_HOST), True, id="a source that is the host"),
+        pytest.param({"hosts": ["blog.*"]}, rule(None, BY_PATH), True, id="a path of any host"),
         pytest.param({"hosts": ["blog.*"]}, group("Group_sales"), True, id="a group may have rules of any host"),
         pytest.param({"hosts": ["blog.*"]}, member(FREE, VIP), False, id="a member has no host"),
         pytest.param({"rules": ["redirect_X"]}, rule(SHOP, MOVED), True, id="a rule by its id"),
@@ -70,6 +81,10 @@ def member(before: Any, after: Any, site: str = "blog") -> Edit:
 def test_a_freeze_covers_what_it_names_and_what_may_be_that(
     freeze: dict[str, Any], edit: Edit, *, is_covered: bool
 ) -> None:
-    times = {"from": datetime(2026, 1, 1, tzinfo=UTC), "to": datetime(2026, 1, 2, tzinfo=UTC)}
+    assert Freeze.model_validate(TIMES | freeze).covers(edit) is is_covered
 
-    assert Freeze.model_validate(times | freeze).covers(edit) is is_covered
+
+@pytest.mark.parametrize("name", ["Berlin", "Europe", "", "../etc/passwd", "Europe/Berlin\x00", "Ä" * 300])
+def test_a_time_zone_is_one_that_there_is(name: str) -> None:
+    with pytest.raises(ValidationError, match="isn't a time zone"):
+        Freeze.model_validate(TIMES | {"tz": name})
