@@ -43,7 +43,8 @@ def event_of_request(change: Change) -> Event:
     actor = GATEHOUSE if change.is_automatic else change.request.requester
     if change.is_bulk:
         bulk = change.bulk
-        return event_of("requested", change, actor, title=bulk.title, items=bulk.size, kinds=list(bulk.kinds))
+        purpose = bulk.purpose.model_dump(mode="json") if bulk.purpose else {}
+        return event_of("requested", change, actor, purpose=purpose, items=bulk.size, kinds=list(bulk.kinds))
     return event_of("requested", change, actor, before=change.edit.before, after=change.edit.after)
 
 

@@ -11,7 +11,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import NOT_CONTENT, Document, canonical_form, has_access_of
 from bot.changes.model.edits import Edit, Kind, Target, weightiest
 from bot.changes.model.items import Item, NotSent, Outcome
-from bot.changes.model.parts import Bulk, Cause, CauseKind, ChangeDecision, ChangeRequest, Guard, Run
+from bot.changes.model.parts import Bulk, Cause, CauseKind, ChangeDecision, ChangeRequest, Guard, Purpose, Run
 from bot.changes.model.states import State
 from bot.rules.model import Rule, RuleDraft
 
@@ -48,8 +48,8 @@ class Proposal:
     request: ChangeRequest
     guard: Guard | None = None
     """The guard that it has at least, whatever the policy says; None leaves it to the policy."""
-    title: str = ""
-    """Of a bulk change: what it does, in a few words that a channel may see. Empty for a change of one thing."""
+    purpose: Purpose | None = None
+    """What a bulk change is for; None for a change of one thing."""
     columns: tuple[str, ...] = ()
     """The headings of the table that the items come from."""
     separator: str = ","
@@ -70,7 +70,7 @@ class Proposal:
     def kinds(self) -> tuple[Kind, ...]:
         """Return every kind among the items, the weightiest first; raises NothingToDo where nothing is to be done."""
         if not (kinds := weightiest(item.kind for item in self.items)):
-            raise NothingToDo(self.title)
+            raise NothingToDo
         return kinds
 
     @property
@@ -80,7 +80,7 @@ class Proposal:
 
     def change(self, id_: str, created: datetime) -> Change:
         """Return the change that this proposes, still without its guard; raises NothingToDo."""
-        if not self.title:
+        if self.purpose is None:
             return Change(id=id_, created=created, edit=self.edit, request=self.request)
         kinds = self.kinds
         service = Target(service=self.items[0].target.service)
@@ -95,7 +95,8 @@ class Proposal:
                 needs_of_items=tuple(
                     dict.fromkeys(need for item in self.items if item.kind is not None for need in item.edit.needs)
                 ),
-                title=self.title,
+                purpose=self.purpose,
+                to_do=sum(item.kind is not None for item in self.items),
                 columns=self.columns,
                 separator=self.separator,
                 in_steps=self.in_steps,
@@ -133,9 +134,8 @@ def inverse(
         if step.number not in undos and step.number > min(undos)
     }
     items = [item for _, item in sorted((kept | undos).items(), key=lambda numbered: -numbered[0])]
-    title = change.bulk.title
     return Proposal(
-        title=title and (f"Undo: {title}" if change.request.undoes is None else title.removeprefix("Undo: ")),
+        purpose=change.bulk.purpose and change.bulk.purpose.inverse(),
         items=[_with_number(number, item) for number, item in enumerate(items, 1)],
         request=ChangeRequest(requester=by, channel=channel, undoes=change.id, cause=cause or undo_cause(change)),
         in_steps=change.bulk.in_steps and len(items) > 1,
@@ -211,9 +211,9 @@ def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]]
         items.append(Item.of(len(items) + 1, edit, source=item.source, undoes=item.undoes))
         has_moved = has_moved or canonical_form(live) != canonical_form(item.before)
     if not items:
-        raise NothingToDo(change.bulk.title)
+        raise NothingToDo
     return Proposal(
-        title=change.bulk.title,
+        purpose=change.bulk.purpose,
         items=items,
         request=_repeat_request(change.request, by=by, channel=channel),
         guard=Guard.CONFIRM if has_moved else None,
@@ -257,11 +257,11 @@ def apply_difference(live: Document, before: Document, after: Document) -> Docum
     return {name: value for name, value in live.items() if name not in dropped} | changed
 
 
-def combine(title: str, proposals: Sequence[Proposal]) -> Proposal:
+def combine(purpose: Purpose, proposals: Sequence[Proposal]) -> Proposal:
     """Combine *proposals* of one person into one bulk change, with the reason and the end of the first."""
     first = proposals[0].request
     return Proposal(
-        title=title,
+        purpose=purpose,
         items=[proposal.items[0].model_copy(update={"number": number}) for number, proposal in enumerate(proposals, 1)],
         request=_repeat_request(first, by=first.requester, channel=first.channel),
     ).with_request_fields(
@@ -292,9 +292,9 @@ def move_again(whole: Change, steps: Sequence[tuple[Item, Document | None]], *, 
     """Return the proposal of the rest of a move, for the member as they are now; raises NothingToDo and NewEmailTaken."""
     (add, new), (remove, old) = steps
     if old is None:
-        raise NothingToDo(whole.bulk.title)
+        raise NothingToDo
     if new is not None and not has_access_of(new, old):
-        raise NewEmailTaken(whole.bulk.title)
+        raise NewEmailTaken
     items = [
         item.model_copy(update={"undoes": step.undoes})
         for item, step in zip(move_steps(old, add.target.key or "", add.target.site), (add, remove), strict=True)
@@ -302,7 +302,7 @@ def move_again(whole: Change, steps: Sequence[tuple[Item, Document | None]], *, 
     if new is not None:
         items[0] = _with_number(1, _skipped_item(add.target, items[0].after))
     return Proposal(
-        title=whole.bulk.title,
+        purpose=whole.bulk.purpose,
         items=items,
         request=_repeat_request(whole.request, by=by, channel=channel),
         guard=Guard.CONFIRM if canonical_form(old) != canonical_form(remove.before) else None,

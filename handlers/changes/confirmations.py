@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import Final
 
 from bot.changes.model.change import Change
@@ -13,7 +12,7 @@ from handlers.blocks import messages
 from handlers.blocks.buttons import confirm
 from handlers.blocks.messages import Block
 from handlers.changes.subject import ACCESS, THINGS, VERBS, is_offboarding, new_status, takes_away
-from handlers.changes.titles import plain_title
+from handlers.changes.titles import bare_title
 
 MAX_CONFIRM: Final = 30
 """Characters that Slack allows on a button of a confirm dialog."""
@@ -25,7 +24,7 @@ def question(change: Change, yes: str) -> Block:
     # A confirm dialog has plain text, in which no time follows the reader's zone.
     if change.state is State.PROPOSED and starts is not None:
         follows = follows.replace(" at once", f" on {messages.plain_moment(int(starts.timestamp()) * 1000)} UTC")
-    return confirm(f"{messages.clip(_bare_title(change), 90)}?", follows, yes, danger=takes_away(change))
+    return confirm(f"{messages.clip(bare_title(change), 90)}?", follows, yes, danger=takes_away(change))
 
 
 def _consequence(change: Change) -> str:
@@ -54,7 +53,7 @@ def _consequence(change: Change) -> str:
 
 def question_of_second_deletion(change: Change, verb: str) -> Block:
     """Return the confirm dialog before an undo or redo that deletes; the policy decides whether that needs an approval."""
-    title = messages.quote_plain(_bare_title(change), 80)
+    title = messages.quote_plain(bare_title(change), 80)
     gone = "removed" if change.edit.target.service == "members" else "deleted"
     goes = "All of it is" if change.is_bulk else f"The {thing_of(change)} is"
     return confirm(f"{verb} {title}?", f"{goes} {gone} again.", verb)
@@ -65,7 +64,7 @@ def confirm_label(change: Change) -> str:
     if change.bulk.in_steps:
         return "Change email"
     if change.is_bulk:
-        title = _bare_title(change)
+        title = bare_title(change)
         if len(title) <= MAX_CONFIRM and "@" not in title:
             return title
         if is_offboarding(change):
@@ -82,8 +81,3 @@ def confirm_label(change: Change) -> str:
 def thing_of(change: Change) -> str:
     """Return the word for the target of *change*: rule, member or group."""
     return THINGS[change.edit.target.service]
-
-
-def _bare_title(change: Change) -> str:
-    """Return the title for places where Slack shows text as it is, without entities."""
-    return html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")

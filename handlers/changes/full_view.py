@@ -14,6 +14,7 @@ from handlers.changes.entries import Entry
 from handlers.changes.field_text import MAX_LINE, field_line, plain_value, value_code, whole, with_whole_pairs
 from handlers.changes.people import needs_line, reason_of, requester_line
 from handlers.changes.subject import VERBS
+from handlers.changes.titles import bare_title
 
 MAX_BLOCKS: Final = 95
 MAX_CHARACTERS: Final = 40_000
@@ -113,7 +114,7 @@ def _remarks(change: Change) -> Iterator[tuple[str, str]]:
 def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
     """Yield everything as text, piece by piece. What people or services wrote never begins a line."""
     reason = f"Reason: {whole(change.request.reason)}\n" if change.request.reason else ""
-    title = whole(change.bulk.title) if change.is_bulk else VERBS[change.edit.kind][0].capitalize()
+    title = bare_title(change) if change.is_bulk else VERBS[change.edit.kind][0].capitalize()
     yield f"{title}\nChange {change.id}\n{reason}".encode(errors="replace")
     for _, line in _remarks(change):
         yield f"{whole(line)}\n".encode(errors="replace")

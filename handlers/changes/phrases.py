@@ -8,10 +8,12 @@ from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
+from bot.changes.model.parts import BulkAct, Purpose
 from handlers.blocks.messages import clip, code, esc, plural
 from handlers.changes.subject import (
     ACCESS,
     EDITS,
+    THINGS,
     VERBS,
     changed_fields,
     changed_segments,
@@ -20,9 +22,6 @@ from handlers.changes.subject import (
     subject,
 )
 
-COUNTED: Final = re.compile(
-    r"((?:Undo: )?(?:Switch on|Switch off|Delete|Remove|Grant .+ to|Revoke .+ from)) [\d,]+ (rule|member)s?", re.DOTALL
-)
 MASKED: Final = re.compile(r"(\S\*{3}@\S+)")
 
 
@@ -40,8 +39,8 @@ class Phrases:
 
 def phrases(change: Change) -> Phrases:
     """Return the phrases for *change*, in each of its states."""
-    if change.is_bulk:
-        return _bulk_phrases(change)
+    if change.bulk.purpose is not None:
+        return _bulk_phrases(change, change.bulk.purpose)
     name = subject(change)
     if (switched := new_status(change.edit)) is not None:
         back = "back on" if switched == "off" else "off again"
@@ -95,49 +94,56 @@ def _access_phrases(change: Change, name: str) -> Phrases:
     )
 
 
-UNDO: Final = "Undo: "
-BULK: Final = (
-    ("Switch on ", "", "{0} switched on", "Switch {0} off again", "{0} switched off again"),
-    ("Switch off ", "", "{0} switched off", "Switch {0} back on", "{0} switched back on"),
-    ("Delete ", "", "{0} deleted", "Restore {0}", "{0} restored"),
-    (
-        "Remove ",
-        " from every site",
-        "{0} removed from every site",
-        "Put {0} back on all their sites",
-        "{0} put back on all their sites",
+BULK: Final = {
+    BulkAct.SWITCH_ON: ("Switch on {0}", "{0} switched on", "Switch {0} off again", "{0} switched off again"),
+    BulkAct.SWITCH_OFF: ("Switch off {0}", "{0} switched off", "Switch {0} back on", "{0} switched back on"),
+    BulkAct.CHANGE: ("Change {0}", "{0} changed", "Change {0} back", "{0} changed back"),
+    BulkAct.DELETE: ("Delete {0}", "{0} deleted", "Restore {0}", "{0} restored"),
+    BulkAct.REMOVE: ("Remove {0}", "{0} removed", "Put {0} back", "{0} put back"),
+    BulkAct.OFFBOARD: (
+        "Remove {1} from every site",
+        "{1} removed from every site",
+        "Put {1} back on all their sites",
+        "{1} put back on all their sites",
     ),
-    ("Remove ", "", "{0} removed", "Put {0} back", "{0} put back"),
-    ("Change the email of ", "", "Email of {0} changed", "Change the email of {0} back", "Email of {0} changed back"),
-    ("Import ", " from ", "{0} imported from {1}", "Undo the import from {1}", "Import from {1} undone"),
-    ("Grant ", " to ", "{0} granted to {1}", "Revoke {0} from {1} again", "{0} revoked from {1} again"),
-    ("Revoke ", " from ", "{0} revoked from {1}", "Grant {0} to {1} again", "{0} granted to {1} again"),
-)
-"""For each form of the title of a bulk change: how it begins, its middle part, and templates for the change once done, for
-its undo, and for the undo once done."""
+    BulkAct.CHANGE_EMAIL: (
+        "Change the email of {1}",
+        "Email of {1} changed",
+        "Change the email of {1} back",
+        "Email of {1} changed back",
+    ),
+    BulkAct.GRANT: (
+        "Grant {1} to {0}",
+        "{1} granted to {0}",
+        "Revoke {1} from {0} again",
+        "{1} revoked from {0} again",
+    ),
+    BulkAct.REVOKE: (
+        "Revoke {1} from {0}",
+        "{1} revoked from {0}",
+        "Grant {1} to {0} again",
+        "{1} granted to {0} again",
+    ),
+    BulkAct.IMPORT: (
+        "Import {0} from {1}",
+        "{0} imported from {1}",
+        "Undo the import from {1}",
+        "Import from {1} undone",
+    ),
+    BulkAct.TITLED: ("{1}", "{1}: done", "Undo: {1}", "Undone: {1}"),
+}
+"""What a bulk change is called: requested, done, its undo requested, and that done; ``{0}``: how many of what, ``{1}``: what its
+purpose is about.
+"""
 
 
-def _bulk_phrases(change: Change) -> Phrases:
-    title = _title_with_count(change)
-    plain = title.removeprefix(UNDO)
-    undo, done, undone = f"{UNDO}{plain}", f"{plain}: done", f"Undone: {plain}"
-    # The first row that fits counts: a removal “from every site” is listed before one without.
-    for begins, middle, *templates in BULK:
-        if plain.startswith(begins) and middle in plain:
-            rest = plain.removeprefix(begins)
-            # Split at the last one, since a name before it may contain the words of the middle part, too.
-            what, _, of = rest.rpartition(middle) if middle else (rest, "", "")
-            done, undo, undone = (template.format(what, of) for template in templates)
-            break
-    request, done, undone = (undo, undone, done) if title.startswith(UNDO) else (plain, done, undone)
-    request, done, undone = map(_escape_title, (request, done, undone))
+def _bulk_phrases(change: Change, purpose: Purpose) -> Phrases:
+    things = plural(change.bulk.to_do, THINGS[change.edit.target.service])
+    texts = (_escape_title(template.format(things, purpose.about)) for template in BULK[purpose.act])
+    request, done, undo, undone = texts
+    if purpose.is_undo:
+        request, done, undone = undo, undone, done
     return Phrases(request, done, under_way=request, not_done="", undone=undone)
-
-
-def _title_with_count(change: Change) -> str:
-    """Return the title of a bulk change, with the number of its items: a retry or an undo may have fewer than the first."""
-    found = COUNTED.fullmatch(change.bulk.title)
-    return f"{found[1]} {plural(change.bulk.size, found[2])}" if found else change.bulk.title
 
 
 def _escape_title(title: str) -> str:

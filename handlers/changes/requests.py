@@ -14,7 +14,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Item
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.parts import ChangeRequest, Purpose
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine, is_there
 from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
@@ -61,15 +61,15 @@ async def submit(
     caller: Caller,
     gatehouse: Gatehouse,
     *,
-    title: str = "",
+    purpose: Purpose | None = None,
     already: Sequence[str] = (),
 ) -> Reply:
-    """Request one change, or several as one bulk change called *title*, with the start and the end of *command*.
+    """Request one change, or several as one bulk change with *purpose*, with the start and the end of *command*.
 
     *already*: names of what was asked for, too, and is so already. The card of the change is the answer. Raises FrozenNow, and as
     `with_times` and `Proposer.submit` do.
     """
-    proposal = proposals[0] if len(proposals) == 1 else combine(title, proposals)
+    proposal = proposals[0] if purpose is None or len(proposals) == 1 else combine(purpose, proposals)
     if already:
         left = f"Already so, and left out: {join_commas(already, MAX_LEFT_OUT)}."
         proposal = proposal.with_request_fields(warnings=(*proposal.request.warnings, left))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind
+from bot.changes.model.parts import BulkAct
 from bot.text.emails import mask_email, mask_emails
 from handlers.blocks.messages import code, esc, join_words, quote
 from handlers.changes.diff import differences, field_changes, line_name
@@ -32,7 +32,6 @@ MAX_FIELDS: Final = 3
 """Fields that a title names."""
 MAX_SEGMENTS: Final = 3
 """Segments that a title names."""
-OFFBOARDING: Final = re.compile(r"(?:Undo: )?Remove .+ from every site", re.DOTALL)
 
 
 def subject(change: Change) -> str:
@@ -97,4 +96,5 @@ def takes_away(change: Change) -> bool:
 
 def is_offboarding(change: Change) -> bool:
     """Whether *change* is an offboarding or its undo: it has more items than people, one for each site."""
-    return OFFBOARDING.fullmatch(change.bulk.title) is not None
+    purpose = change.bulk.purpose
+    return purpose is not None and purpose.act is BulkAct.OFFBOARD

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, assert_never
@@ -10,6 +11,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.items import DONE, Outcome, Tally
 from bot.changes.model.parts import Held, RevertFailure
 from bot.changes.model.states import State
+from handlers.blocks.messages import WORD_JOINER
 from handlers.changes.phrases import Phrases, phrases
 from handlers.changes.subject import new_status, subject, takes_away
 from handlers.changes.times import duration_text, until, when
@@ -81,6 +83,11 @@ def mark_of(change: Change, tally: Tally | None = None) -> str:
 def plain_title(change: Change) -> str:
     """Return what is requested, without code: ``Switch off “Old shop”``, ``Change the destination of “Old shop”``."""
     return request_title(change).replace("`", "")
+
+
+def bare_title(change: Change) -> str:
+    """Return the same for places where Slack shows text as it is, without entities."""
+    return html.unescape(plain_title(change)).replace(WORD_JOINER, "")
 
 
 def request_title(change: Change) -> str:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Generic, TypeVar
 
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.parts import BulkAct, ChangeRequest, Purpose
 from bot.changes.proposals import Proposal
 from bot.gatehouse import Gatehouse
 from bot.text.encoding import BadFile
 from handlers.blocks import modals
-from handlers.blocks.messages import plural, quote_plain
+from handlers.blocks.messages import quote_plain
 from handlers.blocks.modals import View
 from handlers.changes.requests import record, with_times
 from handlers.files import preview_view
@@ -85,10 +85,9 @@ class Import(Generic[C]):
             why = _why_not_yet(plan, handed, is_moved=handed != agreed[0])
             if why or plan.is_empty:
                 return plan_form(self.forms, plan, handed, why)
-            count = plural(sum(item.kind is not None for item in plan.items), plan.thing)
             into = f" into {plan.site}" if plan.site else ""
             proposal = Proposal(
-                title=f"Import {count} from {quote_plain(handed.name, 60)}{into}",
+                purpose=Purpose(act=BulkAct.IMPORT, about=f"{quote_plain(handed.name, 60)}{into}"),
                 items=plan.items,
                 columns=plan.columns,
                 separator=plan.separator,

@@ -12,7 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import Item, Outcome
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.parts import BulkAct, ChangeRequest, Purpose
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, move_steps
 from bot.clients.errors import ClientError
@@ -103,7 +103,7 @@ async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -
     for member in await find_members(command, command.emails, site, gatehouse):
         target = Target(service="members", site=site.name, key=member.email)
         proposals.append(propose(caller, Kind.MEMBER_REMOVE, target, member.document(), None, command.because))
-    return await submit(proposals, command, caller, gatehouse, title=f"Remove {len(proposals)} members")
+    return await submit(proposals, command, caller, gatehouse, purpose=Purpose(act=BulkAct.REMOVE))
 
 
 def _member_errors(form: MemberForm) -> dict[str, str]:
@@ -190,9 +190,9 @@ async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller,
     called = join_words([quote_plain(name, 60) for name in names], most=MAX_SEGMENTS_IN_TITLE)
     if not proposals:
         await refuse_unchanged(so, already_so(command, names, site), gatehouse)
-    verb, link = ("Grant", "to") if is_grant else ("Revoke", "from")
-    title, already = f"{verb} {called} {link} {len(proposals)} members", await left_out_names(so, caller, gatehouse)
-    return await submit(proposals, command, caller, gatehouse, title=title, already=already)
+    purpose = Purpose(act=BulkAct.GRANT if is_grant else BulkAct.REVOKE, about=called)
+    already = await left_out_names(so, caller, gatehouse)
+    return await submit(proposals, command, caller, gatehouse, purpose=purpose, already=already)
 
 
 def already_so(command: MembersGrant | MembersRevoke, segments: Sequence[str], site: Site) -> AlreadySo:
@@ -288,7 +288,7 @@ async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Re
     stays = f"They are a member of {join_words(elsewhere)} too, and stay there with the old email."
     unread = f"{join_words(unknown)} couldn’t be read. If they are a member there, they stay with the old email."
     proposal = Proposal(
-        title=f"Change the email of {_public_name([member], member.email)}",
+        purpose=Purpose(act=BulkAct.CHANGE_EMAIL, about=_public_name([member], member.email)),
         items=move_steps(member.document(), new, site.name),
         request=ChangeRequest(
             requester=caller.user,
@@ -314,7 +314,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
     on_sites = [(email, site, there) for email, everywhere in found for site, there in everywhere]
     who = _public_name([there for _, _, there in on_sites], emails[0]) if len(emails) == 1 else f"{len(emails)} people"
     proposal = Proposal(
-        title=f"Remove {who} from every site",
+        purpose=Purpose(act=BulkAct.OFFBOARD, about=who),
         items=[_item(number, site, email, there) for number, (email, site, there) in enumerate(on_sites, 1)],
         request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=unquote_reason(command.because)),
     )

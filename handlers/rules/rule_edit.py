@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Kind, Target
+from bot.changes.model.parts import BulkAct, Purpose
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
@@ -169,9 +170,9 @@ async def _edit(
         is_set = isinstance(command, RulesSet)
         already_so = AlreadySo() if is_set else AlreadySo.with_status("on" if rules[0].active else "off")
         await refuse_unchanged([Thing.of_rule(rule) for rule in so], already_so, gatehouse)
-    title = f"{EDITS[type(command)]} {len(wanted)} rules"
+    purpose = Purpose(act=EDITS[type(command)])
     already = await left_out_names([Thing.of_rule(rule) for rule in so], caller, gatehouse)
-    return await submit(wanted, command, caller, gatehouse, title=title, already=already)
+    return await submit(wanted, command, caller, gatehouse, purpose=purpose, already=already)
 
 
 async def _rule_at(rule: Rule, at: datetime | None, gatehouse: Gatehouse) -> Rule:
@@ -180,7 +181,7 @@ async def _rule_at(rule: Rule, at: datetime | None, gatehouse: Gatehouse) -> Rul
     return rule if then is None else Rule.model_validate({**then, "id": rule.id})
 
 
-EDITS: Final = {RulesOn: "Switch on", RulesOff: "Switch off", RulesSet: "Change"}
+EDITS: Final = {RulesOn: BulkAct.SWITCH_ON, RulesOff: BulkAct.SWITCH_OFF, RulesSet: BulkAct.CHANGE}
 LOOKED_AT: Final = 5
 """Rules of one command, at most, that are compared with all others before they are changed: each takes a while."""
 
@@ -194,7 +195,7 @@ async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> 
     for rule in rules:
         target = Target(service="rules", key=rule.id)
         wanted.append(propose(caller, Kind.RULE_DELETE, target, rule.document(), None, command.because, preview=shifts))
-    return await submit(wanted, command, caller, gatehouse, title=f"Delete {len(wanted)} rules")
+    return await submit(wanted, command, caller, gatehouse, purpose=Purpose(act=BulkAct.DELETE))
 
 
 @handles(RulesNew)

@@ -20,7 +20,7 @@ from bot.changes.batch import ITEMS_AT_ONCE
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Item
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.parts import BulkAct, ChangeRequest, Purpose
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.gatehouse import Gatehouse
@@ -181,7 +181,7 @@ async def _set(places: Places, items: Sequence[Item], folder: Path, watching: Wa
 async def _carried_out(gatehouse: Gatehouse, items: Sequence[Item], taken: Taken) -> None:
     """Let the set be carried out, and note how long that, and the change of another meanwhile, takes."""
     proposal = Proposal(
-        title=f"Add {len(items)}",
+        purpose=Purpose(act=BulkAct.IMPORT, about="a bench"),
         items=items,
         request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a bench", agreed=True),
     )

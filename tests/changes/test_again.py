@@ -16,6 +16,7 @@ from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from bot.changes.refusals import AlreadyDecided
 from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, renames
+from tests.harness.proposing import CHANGES
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +61,7 @@ async def test_what_failed_is_found_under_the_id_that_it_came_back_with(world: W
 async def test_a_bulk_change_that_is_held_is_planned_again(world: World, mine: Replica) -> None:
     request = ChangeRequest(requester=ALICE, channel=OPS, starts_at=world.clock() + timedelta(hours=1))
     edits = [Edit(kind=Kind.RULE_CREATE, target=RULES, before=None, after={"name": name}) for name in ("A", "B")]
-    wanted = combine("Import 2 rules", [Proposal.of(edit, request) for edit in edits])
+    wanted = combine(CHANGES, [Proposal.of(edit, request) for edit in edits])
     whole = await mine.pipeline.proposer.submit(wanted, idempotency_key="request")
     await mine.pipeline.journal.hold(whole, Held.RIGHT, decision_reason="The on-call lead sleeps then")
 

@@ -251,12 +251,12 @@ async def test_only_an_end_that_somebody_clicked_on_is_on_record_as_theirs(world
     assert actors == [GATEHOUSE, ALICE]
 
 
-async def test_a_set_is_on_record_by_its_title_and_size(world: World, mine: Replica) -> None:
+async def test_a_set_is_on_record_by_its_purpose_and_size(world: World, mine: Replica) -> None:
     whole = await _set(world, mine)
 
     detail = (await requested(world, whole.id)).detail
-    assert {name: detail[name] for name in ("title", "items", "kinds")} == {
-        "title": whole.bulk.title,
+    assert {name: detail[name] for name in ("purpose", "items", "kinds")} == {
+        "purpose": {"act": "change", "about": "", "is_undo": False},
         "items": len(RULE_IDS),
         "kinds": [Kind.RULE_UPDATE],
     }

@@ -17,6 +17,7 @@ from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from bot.store.db import TargetBusy
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica, rule
+from tests.harness.proposing import CHANGES
 
 pytestmark = pytest.mark.slow
 
@@ -77,9 +78,7 @@ async def claimed(world: World, whole: Change) -> list[str]:
 async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_died(world: World) -> None:
     for step in count(1):
         first, second = await begun_anew(world)
-        whole = await first.pipeline.proposer.submit(
-            combine("Create 2 rules", [CREATION] * 2), idempotency_key="request"
-        )
+        whole = await first.pipeline.proposer.submit(combine(CHANGES, [CREATION] * 2), idempotency_key="request")
         if not await dies(first, step):
             break
         await taken_over(world, second)
@@ -94,7 +93,7 @@ async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_
 async def test_a_part_that_was_left_does_not_claim_the_rule_that_a_command_made_since(world: World) -> None:
     for step in count(1):
         first, second = await begun_anew(world)
-        whole = await first.pipeline.proposer.submit(combine("Create a rule", [CREATION]), idempotency_key="request")
+        whole = await first.pipeline.proposer.submit(combine(CHANGES, [CREATION]), idempotency_key="request")
         if not await dies(first, step):
             break
         world.clock.moment += timedelta(seconds=1)

@@ -23,7 +23,7 @@ from bot.clients.gate import CallContext
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Replica, Watched, World, a_world, replica, rule
 from tests.drills.fleet import until
 from tests.harness.databases import BOTH
-from tests.harness.proposing import record_only
+from tests.harness.proposing import CHANGES, record_only
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_url", BOTH, indirect=True)]
 MEMBER: Final = Target(service="members", site=SITE, key=EMAILS[0])
@@ -140,11 +140,9 @@ async def test_a_set_at_one_service_waits_for_no_set_at_another(world: World) ->
     mine = with_rules_hanging(world)
     for target in rules():
         await mine.pipeline.proposer.submit(
-            combine("Rename a rule", [renamed(world, target)]), idempotency_key=target.key or ""
+            combine(CHANGES, [renamed(world, target)]), idempotency_key=target.key or ""
         )
-    whole = await mine.pipeline.proposer.submit(
-        combine("Rename a member", [renamed(world, MEMBER)]), idempotency_key="a member"
-    )
+    whole = await mine.pipeline.proposer.submit(combine(CHANGES, [renamed(world, MEMBER)]), idempotency_key="a member")
     world.clock.moment += timedelta(seconds=1)
 
     async with at_work(mine.sets.run(every=0.05)):

@@ -17,6 +17,7 @@ from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from sandbox.services.answers import Call
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, a_world, replica, rule
+from tests.harness.proposing import CHANGES
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +49,7 @@ async def carried_out(world: World, kind: Kind) -> tuple[Replica, Change]:
         edit=Edit(kind=kind, target=target, before=world.live(target), after=after),
         request=ChangeRequest(requester=ALICE, channel=OPS),
     )
-    whole = await mine.pipeline.proposer.submit(combine("Import 1 row", [wanted]), idempotency_key="request")
+    whole = await mine.pipeline.proposer.submit(combine(CHANGES, [wanted]), idempotency_key="request")
     await mine.carry_out_a_set()
     (item,) = [item async for item in world.store.items.all(whole.id)]
     return mine, await now(world, item.change_id or "")

@@ -35,7 +35,7 @@ from tests.changes.world import (
     replica,
     rule,
 )
-from tests.harness.proposing import record_only
+from tests.harness.proposing import CHANGES, record_only
 
 pytestmark = pytest.mark.slow
 
@@ -108,7 +108,7 @@ async def test_a_rule_that_was_edited_is_not_written_over(world: World, kind: Ki
     mine, last = replica(world, "mine", count(1)), ("rules", KEYS[-1])
     made = None if kind is Kind.RULE_DELETE else {"status": "Inactive"}
     items = [wanted(world, kind, ("rules", key), made) for key in KEYS]
-    whole = await mine.pipeline.proposer.submit(combine("All of them", items), idempotency_key="request")
+    whole = await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
     theirs = fixed(world.truth()[last])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(last, theirs)))
@@ -124,7 +124,7 @@ async def test_a_whole_that_was_edited_is_not_written_over(world: World, place: 
     mine = replica(world, "mine", count(1))
     kind = Kind.GROUP_UPDATE if place[0] == "groups" else Kind.MEMBER_UPDATE
     items = [wanted(world, kind, place, {"name": "Ours"})]
-    await mine.pipeline.proposer.submit(combine("One", items), idempotency_key="request")
+    await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
     theirs = fixed(world.truth()[place])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(place, theirs)))
@@ -140,7 +140,7 @@ async def test_a_member_that_was_edited_some_seconds_ago_is_not_removed(world: W
         world.services.members.put(SITE, {"name": "Many", "email": email, "allowedSegments": ["free"]})
     last = ("members", emails[-1])
     items = [wanted(world, Kind.MEMBER_REMOVE, ("members", email), None) for email in emails]
-    whole = await mine.pipeline.proposer.submit(combine("All of them", items), idempotency_key="request")
+    whole = await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
     theirs = fixed(world.truth()[last])
 
     def edited() -> None:
@@ -161,7 +161,7 @@ async def test_segments_that_somebody_else_gave_stay(world: World, kind: Kind, m
     world.edit(ben, world.truth()[ann])
     segments = ["free", "vip"] if kind is Kind.MEMBER_GRANT else []
     items = [wanted(world, kind, place, {"allowedSegments": segments}) for place in (ann, ben)]
-    await mine.pipeline.proposer.submit(combine("Both", items), idempotency_key="request")
+    await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
     theirs = fixed(world.truth()[ann])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(ann, theirs)))
@@ -172,7 +172,7 @@ async def test_segments_that_somebody_else_gave_stay(world: World, kind: Kind, m
 async def test_a_process_that_was_stopped_before_it_sent_a_part_looks_again(world: World) -> None:
     mine, last = replica(world, "mine", count(1)), ("rules", KEYS[-1])
     items = [wanted(world, Kind.RULE_UPDATE, last, {"status": "Inactive"})]
-    whole = await mine.pipeline.proposer.submit(combine("One", items), idempotency_key="request")
+    whole = await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
     theirs = fixed(world.truth()[last])
 
     def stopped() -> None:
@@ -191,7 +191,7 @@ async def test_who_takes_a_set_over_writes_over_no_edit(world: World, died_at: s
     ids, last = count(1), ("rules", KEYS[-1])
     first, second = replica(world, "first", ids), replica(world, "second", ids)
     items = [wanted(world, Kind.RULE_UPDATE, ("rules", key), {"status": "Inactive"}) for key in KEYS]
-    whole = await first.pipeline.proposer.submit(combine("All of them", items), idempotency_key="request")
+    whole = await first.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
     theirs = fixed(world.truth()[last])
 
     def dies() -> None:
@@ -218,7 +218,7 @@ async def test_a_look_holds_for_the_write_unless_the_machine_stood_still_since(
 ) -> None:
     mine, place, steps = replica(world, "mine", count(1)), ("rules", KEYS[0]), []
     items = [wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})]
-    await mine.pipeline.proposer.submit(combine("One", items), idempotency_key="request")
+    await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
 
     def taken(step: str) -> None:
         steps.append(step)
@@ -234,7 +234,7 @@ async def test_what_a_dead_process_sent_and_comes_true_late_is_done_and_not_out_
     ids, place = count(1), ("rules", KEYS[0])
     first, second = replica(world, "first", ids), replica(world, "second", ids)
     items = [wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})]
-    whole = await first.pipeline.proposer.submit(combine("One", items), idempotency_key="request")
+    whole = await first.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
     late = world.truth()[place] | {"status": "Inactive"}
 
     def dies() -> None:

@@ -25,7 +25,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from bot.changes.freezing import Frozen, LiftRequested, NoFreeze, TooManyFreezes
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import ChangeRequest, Guard
+from bot.changes.model.parts import BulkAct, ChangeRequest, Guard, Purpose
 from bot.changes.model.states import LIVE, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, Proposal, combine, move_steps
@@ -84,6 +84,7 @@ from tests.changes.world import (
 from tests.changes.world import group as group_called
 from tests.changes.world import rule as rule_called
 from tests.harness.databases import BOTH
+from tests.harness.proposing import CHANGES
 
 pytestmark = pytest.mark.slow
 
@@ -337,7 +338,7 @@ class Machine(RuleBasedStateMachine):
         first = several[0]
         wanted = [proposal for asked in several if (proposal := self._proposal(asked)) is not None]
         if wanted:
-            self._ask(first, replace(combine(f"Set {next(self.names)}", wanted), guard=first.guard))
+            self._ask(first, replace(combine(CHANGES, wanted), guard=first.guard))
             self.replicas[first.number % 2].fuse.left = accident
             self.take(first.number, lambda mine: mine.carry_out_a_set())
 
@@ -348,7 +349,15 @@ class Machine(RuleBasedStateMachine):
         if removal is None or (old := removal.edit.before) is None:
             return
         other = next(email for email in EMAILS if email != removal.edit.target.key)
-        self._ask(asked, replace(removal, title="Move", items=move_steps(old, other, SITE), in_steps=True))
+        self._ask(
+            asked,
+            replace(
+                removal,
+                purpose=Purpose(act=BulkAct.CHANGE_EMAIL, about="them"),
+                items=move_steps(old, other, SITE),
+                in_steps=True,
+            ),
+        )
         self.replicas[asked.number % 2].fuse.left = accident
         self.take(asked.number, lambda mine: mine.carry_out_a_set())
 

@@ -13,6 +13,7 @@ from bot.changes.model.edits import Edit, Kind, Target, operations_of
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine, inverse
+from tests.harness.proposing import CHANGES
 
 MEMBERS = tuple(kind for kind in Kind if kind.value.startswith("member."))
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -97,7 +98,7 @@ def test_a_set_needs_what_its_parts_need_at_their_sites_also_read_back_from_its_
         proposal(Kind.MEMBER_UPDATE, ZED_VIP, ZOE_VIP, "docs"),
         proposal(Kind.MEMBER_ADD, NOBODY, ZED_VIP, "docs"),
     ]
-    whole = combine("Several", wanted).change("3" * 32, NOW)
+    whole = combine(CHANGES, wanted).change("3" * 32, NOW)
 
     needed = {
         ("member.grant", "blog"),

@@ -30,6 +30,7 @@ from tests.changes.world import (
     renames,
     replica,
 )
+from tests.harness.proposing import CHANGES
 
 SPAN: Final = timedelta(minutes=20)
 
@@ -74,7 +75,7 @@ async def test_what_is_left_of_a_bulk_change_is_stopped_at_its_end(database_url:
         mine = replica(world, "mine", count(1))
         ends = world.clock() + SPAN
         whole = await mine.pipeline.proposer.submit(
-            combine("Three places", [everywhere(world, place, ends) for place in PLACES]), idempotency_key="request"
+            combine(CHANGES, [everywhere(world, place, ends) for place in PLACES]), idempotency_key="request"
         )
 
         def heard(call: Call, *_: object) -> None:

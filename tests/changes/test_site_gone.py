@@ -17,7 +17,7 @@ from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from bot.server.services import Services
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica
-from tests.harness.proposing import record_only
+from tests.harness.proposing import CHANGES, record_only
 
 
 def addition(email: str) -> Proposal:
@@ -32,7 +32,7 @@ def addition(email: str) -> Proposal:
 
 async def a_set(mine: Replica) -> Change:
     wanted = [addition(f"person{number}@example.com") for number in range(3)]
-    return await mine.pipeline.proposer.submit(combine("Add 3 members", wanted), idempotency_key="request")
+    return await mine.pipeline.proposer.submit(combine(CHANGES, wanted), idempotency_key="request")
 
 
 async def carried_out(world: World, mine: Replica, failpoint: Callable[[str], None] | None = None) -> None:

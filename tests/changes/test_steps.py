@@ -10,7 +10,7 @@ import pytest
 
 from bot.changes.model.change import Change
 from bot.changes.model.items import Outcome
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.parts import BulkAct, ChangeRequest, Purpose
 from bot.changes.model.states import State
 from bot.changes.proposals import NewEmailTaken, Proposal, move_steps
 from bot.changes.refusals import NotUndoable
@@ -38,7 +38,7 @@ async def asked(world: World, mine: Replica) -> Change:
     old = member(world, OLD)
     assert old is not None
     proposal = Proposal(
-        title="Change the email of Ann",
+        purpose=Purpose(act=BulkAct.CHANGE_EMAIL, about="Ann"),
         items=move_steps(old, NEW, SITE),
         request=ChangeRequest(requester=ALICE, channel=OPS),
         in_steps=True,

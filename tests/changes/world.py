@@ -43,6 +43,7 @@ from sandbox.services.database import Record
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from tests.harness.clocks import EPOCH, StandingClock
 from tests.harness.directories import Directory
+from tests.harness.proposing import CHANGES
 from tests.harness.workers import fire_one, recover_one
 
 OPS, SITE = "C0OPS0001", "site_1"
@@ -578,4 +579,4 @@ def renames(world: World, name: str, **more: Any) -> Proposal:
         )
         for key in RULE_IDS
     ]
-    return combine(f"Rename {len(wanted)} rules", wanted)
+    return combine(CHANGES, wanted)

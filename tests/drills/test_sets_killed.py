@@ -13,7 +13,7 @@ import pytest
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import OPEN, Item, Outcome
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.parts import BulkAct, ChangeRequest, Purpose
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from sandbox.gatehouse import ALICE
@@ -54,7 +54,7 @@ def additions(many: int) -> list[Item]:
 
 async def submitted(fleet: Fleet, items: Sequence[Item]) -> Change:
     proposal = Proposal(
-        title=f"Add {len(items)} members",
+        purpose=Purpose(act=BulkAct.IMPORT, about="a drill"),
         items=items,
         columns=("email",),
         request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a drill"),

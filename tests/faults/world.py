@@ -32,6 +32,7 @@ from sandbox.services.seed import RULES as SEEDED
 from sandbox.services.seed import seed as fill
 from tests.faults.proxy import FaultProxy
 from tests.harness.directories import access
+from tests.harness.proposing import CHANGES
 from tests.harness.workers import recover_one
 
 LIMITS: Final = CallLimits(deadline=10.0, max_bytes=200_000, tries=2)
@@ -205,7 +206,7 @@ class World:
             lambda: Backoff(clock=lambda: pauses.passed, sleep=pauses.sleep),
             pauses.sleep,
         )
-        whole = await pipeline.proposer.submit(combine("Several", wanted), idempotency_key=uuid4().hex)
+        whole = await pipeline.proposer.submit(combine(CHANGES, wanted), idempotency_key=uuid4().hex)
         claimed = await sets.journal.claim_due(bulk=True)
         assert claimed is not None
         assert claimed.id == whole.id

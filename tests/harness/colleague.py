@@ -14,6 +14,7 @@ from bot.changes.model.states import LIVE, State
 from bot.changes.notify import is_told_elsewhere
 from bot.store.engine import Store
 from bot.store.tables import cards
+from handlers.changes.titles import bare_title
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
@@ -155,6 +156,6 @@ class Colleague(Person):
 
 
 def _names(change: Change) -> tuple[str, ...]:
-    """What a change is called by: the name and the key of its target; of a set, its title."""
+    """What a change is called by: the name and the key of its target; and its title."""
     documents = (change.edit.before or {}, change.edit.after or {})
-    return (*(str(each.get("name", "")) for each in documents), change.edit.target.key or "", change.bulk.title)
+    return (*(str(each.get("name", "")) for each in documents), change.edit.target.key or "", bare_title(change))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from bot.changes.model.change import PART_OF, Change
+from bot.changes.model.parts import BulkAct, Purpose
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
+
+CHANGES: Final = Purpose(act=BulkAct.CHANGE)
+"""What a bulk change is for, where that doesn't matter."""
 
 
 def change_of(fields: Mapping[str, Any]) -> Change:

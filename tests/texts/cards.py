@@ -10,7 +10,7 @@ from bot.changes.execute import END_PASSED, FROZEN, LOST_RIGHT, TOO_OLD
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import Item, NotSent, Outcome, Tally
-from bot.changes.model.parts import Approval, Cause, CauseKind, Guard, Held, Question, Redone, Undone
+from bot.changes.model.parts import Approval, BulkAct, Cause, CauseKind, Guard, Held, Purpose, Question, Redone, Undone
 from bot.changes.model.states import State
 from bot.clients.errors import OutcomeUnknown, Unreachable, Unsendable
 from bot.policy.freezes import Freeze
@@ -406,7 +406,7 @@ def item(number: int, kind: Kind | None, before: Document | None, after: Documen
     return Item(number=number, kind=kind, target=target, before=before, after=after, **more)
 
 
-def bulk(title: str, state: State, items: Sequence[Item], total: int = 0, **more: Any) -> tuple[Change, Progress]:
+def bulk(purpose: Purpose, state: State, items: Sequence[Item], total: int = 0, **more: Any) -> tuple[Change, Progress]:
     first = items[0]
     kind = first.kind or Kind.RULE_UPDATE
     counts: dict[Outcome, int] = {}
@@ -414,15 +414,16 @@ def bulk(title: str, state: State, items: Sequence[Item], total: int = 0, **more
         counts[one.outcome] = counts.get(one.outcome, 0) + 1
     if total > len(items):
         counts[items[-1].outcome] += total - len(items)
-    whole = change(kind, state, first.before or first.after, first.after, title=title, size=total or len(items), **more)
+    more |= {"size": total or len(items), "to_do": total or sum(one.kind is not None for one in items)}
+    whole = change(kind, state, first.before or first.after, first.after, purpose=purpose, **more)
     kinds = tuple(dict.fromkeys(one.kind for one in items if one.kind))
     target = Target(service=first.target.service)
     update = {"before": None, "after": None, "result": None, "target": target, "kinds": kinds}
     return whole.with_fields(**update), Progress(Tally(counts), items)
 
 
-def bulk_card(title: str, state: State, items: Sequence[Item], total: int = 0, **more: Any) -> Message:
-    whole, progress = bulk(title, state, items, total, **more)
+def bulk_card(purpose: Purpose, state: State, items: Sequence[Item], total: int = 0, **more: Any) -> Message:
+    whole, progress = bulk(purpose, state, items, total, **more)
     return mask_message(card_view.card(whole, progress=progress))
 
 
@@ -462,13 +463,15 @@ def moves(added: Outcome, removed: Outcome, why: str = "") -> list[Item]:
 
 
 def move_card(state: State, items: list[Item], **more: Any) -> Message:
-    whole, progress = bulk("Change the email of Chloe Diaz", state, items, **more)
+    whole, progress = bulk(Purpose(act=BulkAct.CHANGE_EMAIL, about="Chloe Diaz"), state, items, **more)
     whole = whole.with_fields(kind=Kind.MEMBER_REMOVE, in_steps=True)
     return mask_message(card_view.card(whole, progress=progress))
 
 
 PAUL: Final = CHLOE | {"email": "paul.quist@example.com", "name": "Paul Quist"}
-OFFBOARD: Final = "Remove Chloe Diaz from every site"
+OFF: Final = Purpose(act=BulkAct.SWITCH_OFF)
+OFFBOARD: Final = Purpose(act=BulkAct.OFFBOARD, about="Chloe Diaz")
+IMPORT: Final = Purpose(act=BulkAct.IMPORT, about="“campaign.json”")
 
 
 def imported(first: Outcome, second: Outcome) -> list[Item]:
@@ -482,48 +485,45 @@ def imported(first: Outcome, second: Outcome) -> list[Item]:
 def bulk_changes() -> Iterator[Sample]:
     """Cards of changes of several things."""
     waiting, applied = Outcome.WAITING, Outcome.APPLIED
-    two = "Switch off 2 rules"
     yield (
         "switch off two rules, own click",
-        bulk_card(two, State.PROPOSED, switched(waiting, waiting), guard=Guard.CONFIRM),
+        bulk_card(OFF, State.PROPOSED, switched(waiting, waiting), guard=Guard.CONFIRM),
     )
     yield (
         "switch off two rules, someone else's click",
-        bulk_card(two, State.PROPOSED, switched(waiting, waiting), **asked()),
+        bulk_card(OFF, State.PROPOSED, switched(waiting, waiting), **asked()),
     )
     yield (
         "switch off three rules, under way",
-        bulk_card("Switch off 3 rules", State.APPLYING, switched(applied, Outcome.APPLYING, waiting)),
+        bulk_card(OFF, State.APPLYING, switched(applied, Outcome.APPLYING, waiting)),
     )
     yield (
         "being stopped",
-        bulk_card("Switch off 3 rules", State.APPLYING, switched(applied, Outcome.APPLYING, waiting), stopped_by=BOB),
+        bulk_card(OFF, State.APPLYING, switched(applied, Outcome.APPLYING, waiting), stopped_by=BOB),
     )
-    yield "two rules switched off", bulk_card(two, State.APPLIED, switched(applied, applied))
+    yield "two rules switched off", bulk_card(OFF, State.APPLIED, switched(applied, applied))
     yield (
         "two rules switched off for two hours",
         bulk_card(
-            two, State.APPLIED, switched(applied, applied), reverts_at=NOW + timedelta(hours=2), revert_after=7200
+            OFF, State.APPLIED, switched(applied, applied), reverts_at=NOW + timedelta(hours=2), revert_after=7200
         ),
     )
-    yield "two of three done", bulk_card("Switch off 3 rules", State.APPLIED, switched(applied, applied, Outcome.STALE))
+    yield "two of three done", bulk_card(OFF, State.APPLIED, switched(applied, applied, Outcome.STALE))
     yield (
         "stopped",
-        bulk_card(
-            "Switch off 3 rules", State.APPLIED, switched(applied, Outcome.STOPPED, Outcome.STOPPED), stopped_by=BOB
-        ),
+        bulk_card(OFF, State.APPLIED, switched(applied, Outcome.STOPPED, Outcome.STOPPED), stopped_by=BOB),
     )
-    yield "one not confirmed", bulk_card(two, State.APPLIED, switched(applied, Outcome.UNKNOWN))
-    yield "none done", bulk_card(two, State.FAILED, switched(Outcome.FAILED, Outcome.BUSY))
-    yield "undone", bulk_card(two, State.APPLIED, switched(Outcome.UNDONE, Outcome.UNDONE), undone_by="b06889c4" * 4)
+    yield "one not confirmed", bulk_card(OFF, State.APPLIED, switched(applied, Outcome.UNKNOWN))
+    yield "none done", bulk_card(OFF, State.FAILED, switched(Outcome.FAILED, Outcome.BUSY))
+    yield "undone", bulk_card(OFF, State.APPLIED, switched(Outcome.UNDONE, Outcome.UNDONE), undone_by="b06889c4" * 4)
     yield (
         "denied",
         bulk_card(
-            two, State.DENIED, switched(waiting, waiting), **asked(decided_by=CARA, decision_reason="not tonight")
+            OFF, State.DENIED, switched(waiting, waiting), **asked(decided_by=CARA, decision_reason="not tonight")
         ),
     )
     yield "offboarding", bulk_card(OFFBOARD, State.PROPOSED, removals(waiting), **asked(reason="she left"))
-    people = "Remove 2 people from every site"
+    people = Purpose(act=BulkAct.OFFBOARD, about="2 people")
     three = [*removals(waiting), item(3, Kind.MEMBER_REMOVE, PAUL, None, outcome=waiting, site="blog")]
     yield "offboarding of two people", bulk_card(people, State.PROPOSED, three, **asked())
     yield "offboarding, own click", bulk_card(OFFBOARD, State.PROPOSED, removals(waiting), guard=Guard.CONFIRM)
@@ -531,7 +531,7 @@ def bulk_changes() -> Iterator[Sample]:
     yield "offboarded from one site of two", bulk_card(OFFBOARD, State.APPLIED, half_removed(Outcome.FAILED))
     yield (
         "undo of an offboarding, own click",
-        bulk_card(f"Undo: {OFFBOARD}", State.PROPOSED, returns(), guard=Guard.CONFIRM, undoes="0343eab7" * 4),
+        bulk_card(OFFBOARD.inverse(), State.PROPOSED, returns(), guard=Guard.CONFIRM, undoes="0343eab7" * 4),
     )
     yield "another email", move_card(State.PROPOSED, moves(waiting, waiting), **asked(reason="she wrote"))
     yield "another email, own click", move_card(State.PROPOSED, moves(waiting, waiting), guard=Guard.CONFIRM)
@@ -543,29 +543,25 @@ def bulk_changes() -> Iterator[Sample]:
     yield "offboarded", bulk_card(OFFBOARD, State.APPLIED, removals(applied), **approved(reason="she left"))
     yield (
         "import of 2 rules",
-        bulk_card(
-            "Import 2 rules from “campaign.json”", State.PROPOSED, imported(waiting, waiting), **asked(reason="")
-        ),
+        bulk_card(IMPORT, State.PROPOSED, imported(waiting, waiting), **asked(reason="")),
     )
     yield (
         "imported",
-        bulk_card(
-            "Import 2 rules from “campaign.json”", State.APPLIED, imported(applied, applied), **approved(reason="")
-        ),
+        bulk_card(IMPORT, State.APPLIED, imported(applied, applied), **approved(reason="")),
     )
     yield (
         "delete 12,000 rules",
         bulk_card(
-            "Delete 12,000 rules",
+            Purpose(act=BulkAct.DELETE),
             State.PROPOSED,
             [item(number, Kind.RULE_DELETE, OLD_SHOP, None) for number in range(1, 13)],
             12_000,
             **asked(),
         ),
     )
-    whole, progress = bulk("Import 2 rules from “campaign.json”", State.APPLIED, imported(applied, Outcome.FAILED))
+    whole, progress = bulk(IMPORT, State.APPLIED, imported(applied, Outcome.FAILED))
     yield "what goes with the table of results", items_view.comment(whole, progress.first)
-    whole, progress = bulk("Import 2 rules from “campaign.json”", State.APPLIED, imported(applied, applied))
+    whole, progress = bulk(IMPORT, State.APPLIED, imported(applied, applied))
     yield "the same, where all was done", items_view.comment(whole, progress.first)
 
 
@@ -610,7 +606,7 @@ def planned() -> Iterator[Sample]:
     if (note := notes_view.note(begun, "started", None)) is not None:
         yield "note: started", mask_message(note)
     some = Tally({Outcome.APPLIED: 2, Outcome.FAILED: 1})
-    whole = begun.with_fields(before=None, after=None, size=3, kinds=(Kind.RULE_UPDATE,), title="Switch off 3 rules")
+    whole = begun.with_fields(before=None, after=None, size=3, kinds=(Kind.RULE_UPDATE,), to_do=3, purpose=OFF)
     if (note := notes_view.note(whole, "started", some)) is not None:
         yield "note: started, of which one failed", mask_message(note)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
-from bot.changes.model.parts import Guard, Undone
+from bot.changes.model.parts import BulkAct, Guard, Purpose, Undone
 from bot.changes.model.states import State
 from bot.policy.freezes import ChatFreeze, Freeze
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
@@ -245,7 +245,7 @@ def freezes() -> Iterator[Sample]:
     yield "freeze, with a plan in it", freeze_view.preview(frozen, [planned], FACTS, command)
     yield "frozen", freeze_view.freeze_message(frozen, [planned], [], FACTS, has_override=True)
     running = CHANGES[0].with_fields(
-        state=State.APPLYING, before=None, after=None, size=60, title="Switch off 60 rules"
+        state=State.APPLYING, before=None, after=None, size=60, to_do=60, purpose=Purpose(act=BulkAct.SWITCH_OFF)
     )
     yield "frozen while something is under way", freeze_view.freeze_message(everything, [], [running], FACTS)
     yield "locked", freeze_view.freeze_message(lock, [], [], RowFacts())

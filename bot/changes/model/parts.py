@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Kind, Need
@@ -235,6 +236,37 @@ class Run(Stored):
     revert_failure: RevertFailure = RevertFailure.NONE
 
 
+class BulkAct(StrEnum):
+    """What a bulk change does to each of its items."""
+
+    SWITCH_ON = "switch_on"
+    SWITCH_OFF = "switch_off"
+    CHANGE = "change"
+    DELETE = "delete"
+    REMOVE = "remove"
+    OFFBOARD = "offboard"
+    """Remove people from every site: it has an item for each site."""
+    CHANGE_EMAIL = "change_email"
+    GRANT = "grant"
+    REVOKE = "revoke"
+    IMPORT = "import"
+    TITLED = "titled"
+    """Any of these in 0.1.0, which recorded a title instead."""
+
+
+class Purpose(Stored):
+    """What a bulk change is for, from which its title is made."""
+
+    act: BulkAct
+    about: str = ""
+    """What its title names besides the number of its items: the segments, the people, or the file and its site."""
+    is_undo: bool = False
+
+    def inverse(self) -> Purpose:
+        """Return the purpose of the undo; of an undo, that of what it undid."""
+        return self.model_copy(update={"is_undo": not self.is_undo})
+
+
 class Bulk(Stored):
     """The fields of a bulk change besides its items."""
 
@@ -244,10 +276,22 @@ class Bulk(Stored):
     """Every kind among its items, the weightiest first."""
     needs_of_items: tuple[Need, ...] = ()
     """Every operation that its items need, by site."""
-    title: str = ""
-    """What it does, in a few words."""
+    purpose: Purpose | None = None
+    """None for a change of one thing."""
+    to_do: int = 0
+    """How many of its items are to be done: the others are only on record."""
     columns: tuple[str, ...] = ()
     """Of an import: the headings of its table, which its requester gets back with the outcome of each row."""
     separator: str = ","
     in_steps: bool = False
     """Its items are steps of one thing: each is sent only where what those before it made is confirmed, and still there."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_title(cls, document: Any) -> Any:
+        """Read the title that 0.1.0 recorded as the purpose."""
+        if not isinstance(document, Mapping) or "title" not in document:
+            return document
+        rest = {name: value for name, value in document.items() if name != "title"}
+        title = document["title"]
+        return rest | ({"purpose": {"act": BulkAct.TITLED, "about": title}} if title else {})

@@ -26,6 +26,7 @@ from handlers.changes.entries import entries_of
 from handlers.changes.items_view import Progress
 from handlers.rules.pairs_view import REACH_WORDS
 from sandbox.slack.validation import check_message, check_view
+from tests.harness.proposing import CHANGES
 
 texts = st.text(alphabet="abzé \n\t\"'`*_~:<>&@/.%-\\…$\u3164\u2800\u200b\u202e", max_size=60)
 paths = st.text(alphabet="abc/@:%-.?#\\", max_size=300)
@@ -233,7 +234,7 @@ def in_one_line(text: str) -> str:
 @settings(max_examples=40, deadline=None)
 @given(before=rules, after=rules)
 def test_the_full_view_of_a_set_has_each_part(number: int, before: dict[str, Any], after: dict[str, Any]) -> None:
-    whole = made("rule", "update", {}, {}, size=number, title="Change rules")
+    whole = made("rule", "update", {}, {}, size=number, to_do=number, purpose=CHANGES)
     listed = [
         Item(
             number=at,

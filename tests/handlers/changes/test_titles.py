@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
-from bot.changes.model.parts import Approval, Guard
+from bot.changes.model.parts import Approval, BulkAct, Guard, Purpose
 from bot.changes.model.states import State
+from bot.text.documents import load
 from handlers.blocks.messages import plural
 from handlers.changes import notes_view
 from handlers.changes.confirmations import question
@@ -52,24 +55,49 @@ def test_what_was_planned_is_extended_by_how_long_it_lasts_and_not_by_how_early_
     assert extension(planned)[1] == label
 
 
-@pytest.mark.parametrize(
-    "what", ["Switch on", "Switch off", "Delete", "Remove", "Grant “2 to 3” to", "Revoke “vip” from"]
-)
-@pytest.mark.parametrize("undo", ["", "Undo: "])
+def bulk(act: BulkAct, count: int, *, is_undo: bool = False) -> Change:
+    """An applied bulk change of *count* things."""
+    about = Purpose(act=act, about="Ann", is_undo=is_undo)
+    kind = Kind.RULE_DELETE if act in OF_RULES else Kind.MEMBER_REMOVE
+    return change(kind, State.APPLIED, None, ANNA, size=count, to_do=count, purpose=about)
+
+
+OF_RULES = {BulkAct.SWITCH_ON, BulkAct.SWITCH_OFF, BulkAct.CHANGE, BulkAct.DELETE}
+
+
+@pytest.mark.parametrize("act", BulkAct)
+@pytest.mark.parametrize("is_undo", [False, True])
 @pytest.mark.parametrize("count", [1, 2, 1_200])
-def test_a_retry_and_an_undo_say_of_how_many_they_are(what: str, undo: str, count: int) -> None:
-    """Their titles are made from that of the first change, which may have had more items."""
-    thing = "rule" if what.startswith(("Switch", "Delete")) else "member"
-    fields = {"size": count, "title": f"{undo}{what} 1,500 {thing}s"}
-    whole = change(Kind.RULE_DELETE if thing == "rule" else Kind.MEMBER_REMOVE, State.APPLIED, None, ANNA, **fields)
+def test_a_bulk_change_says_of_how_many_or_of_what_it_is_in_each_state(act: BulkAct, is_undo: bool, count: int) -> None:
+    """A retry and an undo may have fewer items than the first."""
+    whole = bulk(act, count, is_undo=is_undo)
+    named = plural(count, "rule" if act in OF_RULES else "member")
 
     for title in (plain_title(whole), title_of(whole), title_of(whole.with_fields(undone_by="x" * 32))):
-        assert plural(count, thing) in title
-        assert "1,500" not in title
+        assert named in title or "Ann" in title
+
+
+@pytest.mark.parametrize("act", BulkAct)
+def test_an_undo_is_called_by_what_it_undoes(act: BulkAct) -> None:
+    whole, undo = bulk(act, 2), bulk(act, 2, is_undo=True)
+    is_undone = {"undone_by": "x" * 32}
+
+    assert title_of(whole.with_fields(**is_undone)) == title_of(undo)
+    assert title_of(undo.with_fields(**is_undone)) == title_of(whole)
+    assert len({plain_title(whole), plain_title(undo), title_of(whole), title_of(undo)}) == 4
+
+
+def test_a_bulk_change_of_the_first_release_keeps_its_title() -> None:
+    recorded = bulk(BulkAct.DELETE, 2).model_dump(mode="json")
+    recorded["bulk"] = {"size": 2, "title": "Delete 2 rules"}
+    whole = load(Change, json.dumps(recorded))
+
+    assert whole.is_bulk
+    assert (plain_title(whole), title_of(whole)) == ("Delete 2 rules", "Delete 2 rules: done")
 
 
 def test_a_question_about_one_rule_is_about_one() -> None:
-    one = change(Kind.RULE_DELETE, State.PROPOSED, None, None, size=1, title="Delete 3 rules")
+    one = bulk(BulkAct.DELETE, 1).with_fields(state=State.PROPOSED)
 
     assert "1 rule stops working at once. Undo creates it again" in str(question(one, "Delete"))
 
