@@ -32,7 +32,7 @@ Transport = Literal["http", "socket"]
 """How the local Slack reaches the bot: signed HTTP, or Socket Mode."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)  # with all that was ever said in it, a repr took seconds
 class Sandbox:
     """The running parts of a sandbox."""
 

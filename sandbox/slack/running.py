@@ -36,7 +36,7 @@ APP_TOKEN = "xapp-1-A0LOCAL01-1-local"  # noqa: S105
 SECRET = "local-signing-secret"  # noqa: S105
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)  # as of the sandbox
 class LocalSlack:
     """The URL of a running local Slack, and what a demo or a test may change in it."""
 
