@@ -44,6 +44,14 @@ pytest_plugins = [
 settings.register_profile("patient", settings(), deadline=None)
 settings.load_profile("patient")
 
+# A traceback with the values of all variables, as structlog prints by itself, takes the event loop a second and more.
+structlog.configure(
+    processors=[
+        *structlog.get_config()["processors"][:-1],
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
+
 CASES: Final = pytest.StashKey[Counter[str]]()
 """How many cases of each table were collected."""
 OPS, SUPPORT, GENERAL = "C0OPS0001", "C0SUPPORT", "C0GENERAL"
