@@ -138,7 +138,10 @@ purpose is about.
 
 
 def _bulk_phrases(change: Change, purpose: Purpose) -> Phrases:
-    things = plural(change.bulk.to_do, THINGS[change.edit.target.service])
+    service = change.edit.target.service
+    # A row of a table of members may add, change or remove one.
+    is_rows = purpose.act is BulkAct.IMPORT and service == "members"
+    things = plural(change.bulk.to_do, "row" if is_rows else THINGS[service])
     texts = (_escape_title(template.format(things, purpose.about)) for template in BULK[purpose.act])
     request, done, undo, undone = texts
     if purpose.is_undo:

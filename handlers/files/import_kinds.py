@@ -77,7 +77,6 @@ def rule_plan(
         [_rule_item(at, word, entry, choices) for at, entry in enumerate(entries, 1)],
         RULE_KINDS,
         record="record" if table is None else "row",
-        thing="rule",
         columns=(word, "name", "id"),
         notes=[] if table is None else redirect_notes(table, end),
         asked=[
@@ -248,7 +247,6 @@ def member_plan(plan: MemberPlan, site: str, encoding: str = "") -> ImportPlan:
         items,
         MEMBER_KINDS,
         record="row",
-        thing="row",
         site=site,
         columns=headings(plan.file)[:MAX_COLUMNS_KEPT],
         separator=plan.file.separator,

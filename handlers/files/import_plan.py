@@ -46,8 +46,6 @@ class ImportPlan:
     kinds: Sequence[RowKind]
     record: str
     """The noun for a row of the file."""
-    thing: str
-    """What is imported of it."""
     site: str = ""
     columns: tuple[str, ...] = ()
     separator: str = ","
