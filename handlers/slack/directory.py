@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -85,7 +86,8 @@ class SlackDirectory:
             found = await self._ask(
                 "conversations.members", "who is in this channel", channel=channel, limit=PAGE, cursor=cursor
             )
-            people += [str(user) for user in found.get("members") or ()]
+            # Interned, since the same people are in many channels: ids are most of what is kept here.
+            people += [sys.intern(str(user)) for user in found.get("members") or ()]
             cursor = str((found.get("response_metadata") or {}).get("next_cursor") or "")
             # Bounded, since in a very large channel each page is a call that somebody waits for.
             if not cursor or len(people) >= 10 * PAGE:
