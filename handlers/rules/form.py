@@ -297,7 +297,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
     if form.rule_type == drawn_as:
         return form
     # Another type was chosen: of what was typed for the one before, only the sources stay.
-    return form.with_sources({pair.key: _source(pair) for pair in form.pairs})
+    return form.with_new_pairs([_with_type(pair, form.rule_type) for pair in form.pairs])
 
 
 def _pairs(
@@ -327,13 +327,21 @@ def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | 
     return document | {"ruleType": rule_type}
 
 
-def _source(pair: FormPair) -> Document:
-    """Return the source of *pair*, as typed; a default one where that can't be read."""
+def _with_type(pair: FormPair, rule_type: str) -> FormPair:
+    """Return a new pair of *rule_type* with the source of *pair*; JSON in which no source can be read stays as it was typed."""
+    source, typed = _source(pair), dict[str, str]()
+    if source is None and pair.typed[JSON].strip():
+        typed = dict(pair.typed)
+    return FormPair(pair.key, rule_type, new_pair(rule_type, NEW_SOURCE | (source or {})), typed)
+
+
+def _source(pair: FormPair) -> Document | None:
+    """Return the source of *pair*, as typed; None for JSON in which none can be read."""
     if JSON in pair.typed:
         try:
             source = read(pair.typed[JSON]).get("source")
         except NotAPair:
-            source = None
-        return NEW_SOURCE | (source if isinstance(source, dict) else {})
+            return None
+        return source if isinstance(source, dict) else None
     texts = {each.path: pair.text(each) for each in pair.fields}
     return {name: texts[f"source.{name}"] or value for name, value in NEW_SOURCE.items()}

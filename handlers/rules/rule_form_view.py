@@ -6,7 +6,7 @@ modal can't hold (a sixtieth pair, a text of 20,000 characters) is not shown, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Self
@@ -146,6 +146,10 @@ class RuleForm:
     def draft(self) -> RuleDraft:
         """Return the rule as the form has it; raises BadInputs where something typed can't be read."""
         own = TYPES.get(self.rule_type, UNKNOWN).rule_fields if self.mode == "new" else {}
+        return RuleDraft.model_validate({**self.document, **own, "pairs": self._pair_documents()})
+
+    def _pair_documents(self) -> list[Document]:
+        """Return the pairs as the form has them; raises BadInputs."""
         documents: list[Document] = []
         wrong: dict[str, str] = {}
         for pair in self.pairs:
@@ -155,7 +159,7 @@ class RuleForm:
                 wrong |= error.words
         if wrong:
             raise BadInputs(wrong)
-        return RuleDraft.model_validate({**self.document, **own, "pairs": documents})
+        return documents
 
     def block_of(self, problem: Problem) -> str:
         """Return the block id of the input that *problem* is about; where it has none, one that is always there."""
@@ -205,19 +209,20 @@ class RuleForm:
         left = tuple(pair for pair in self.pairs if pair.key != key)
         return replace(self, pairs=left) if left else self
 
-    def with_sources(self, sources: Mapping[str, Document]) -> Self:
-        """Return the form with new pairs for these *sources*, by key, as many as it has room for; a note counts the others.
+    def with_new_pairs(self, pairs: Sequence[FormPair]) -> Self:
+        """Return the form with these new *pairs*, as many as it has room for; a note counts the others.
 
-        Pairs that were edited as JSON stay so where a source holds what no field shows: only JSON would give it back.
+        Pairs that were edited as JSON stay so where one holds what no field shows: only JSON would give it back.
         """
-        kind = self.rule_type
-        pairs = tuple(FormPair(key, kind, new_pair(kind, source)) for key, source in sources.items())
-        needs_json = self.as_json and any(other_names(kind, pair.base) for pair in pairs)
-        form = replace(self, pairs=pairs, as_json=needs_json)
-        if not (left := len(pairs) - len(form.shown)):
-            return form
-        words = f"Left out: {left:,} of {plural(len(pairs), 'pair')}. The form has no room for more."
-        return replace(form, pairs=form.shown).with_notes({"": words})
+        needs_json = self.as_json and any(pair.typed or other_names(self.rule_type, pair.base) for pair in pairs)
+        form, notes = replace(self, pairs=tuple(pairs), as_json=needs_json), dict[str, str]()
+        try:
+            form._pair_documents()
+        except BadInputs as error:
+            notes |= error.words
+        if left := len(pairs) - len(form.shown):
+            notes[""] = f"Left out: {left:,} of {plural(len(pairs), 'pair')}. The form has no room for more."
+        return replace(form, pairs=form.shown, notes=notes)
 
     def view(self) -> View:
         """Return the modal, ready for views.open or views.update."""

@@ -272,6 +272,29 @@ def test_what_only_json_shows_of_a_source_survives_another_type(rule_type: str) 
     assert pair["source"] == source
 
 
+BROKEN = {
+    "a comma too many": '{"source": {"key": "Url", "operator": "Equals", "value": "https://a.example/"},}',
+    "no source": '{"destination": "https://b.example/"}',
+    "a source that is a text": '{"source": "https://a.example/"}',
+    "no object": '"https://a.example/"',
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
+def test_json_of_which_no_source_can_be_read_stays_as_typed_when_another_type_is_chosen(text: str) -> None:
+    shown = replace(RuleForm.blank(type="Redirect"), as_json=True).view()
+    values = filling.values(shown["blocks"], {})
+    values["p.n1.json"]["v1.form.p.n1.json"]["value"] = text
+    values["type"]["v1.form.type"]["selected_option"] = {"value": "Response"}
+
+    redrawn = read_form(shown | {"state": {"values": values}}).view()
+
+    assert_taken(redrawn)
+    again = sent_back(redrawn)
+    assert read_form(again).pairs[0].typed == {"json": text}
+    assert read_form(again).rule_type == "Response"
+
+
 @pytest.mark.parametrize("piece", ["ы", "日", "😀"])
 def test_a_thousand_pairs_are_read_and_drawn_in_one_go(piece: str) -> None:
     pair = {"source": {"key": "Url", "operator": "Equals", "value": piece * 1_000}, "destination": "https://a.example/"}
