@@ -41,6 +41,8 @@ TOLD: Final[dict[str, str]] = {
     "made_permanent": "kept",
     "froze": "frozen",
     "settings": "settings changed",
+    "exported": "exported",
+    "exporting": "not confirmed as exported",
 }
 """What a digest calls events, the first to be told first; others have their own names."""
 UNTOLD: Final = frozenset(
@@ -203,6 +205,8 @@ def _counts_text(found: Digest) -> str:
         PARTLY if is_partly_done(each, found.facts.tallies.get(each.id)) else each.state.value for each in found.changes
     )
     counts.update(each.event for each in found.entries if each.event not in ENDS)
+    # Each export has an entry before it is sent, too: what is left had no clear answer.
+    counts["exporting"] = max(0, counts["exporting"] - counts["exported"])
     names = TOLD | {event: esc(event.replace("_", " "), 40) for event in counts if event not in TOLD}
     return " · ".join(
         f"*{counts[event]:,}* {name}" for event, name in names.items() if counts[event] and event not in UNTOLD

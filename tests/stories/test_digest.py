@@ -19,6 +19,7 @@ from handlers.gatehouse.digest import LATEST
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from tests.conftest import OPS, Clock, until
+from tests.drills.fleet import until as eventually
 from tests.harness.colleague import Colleague
 
 OLD, NAME = "Redirect_x1old", "Old shop to new shop"
@@ -82,6 +83,29 @@ async def test_a_file_is_for_who_asked_and_can_be_passed_on(workspace: Sandbox, 
     assert "U0ALICE01" not in text
     kinds = [each.target for each in await alice.store.audit.find(Filters()) if each.event == "exported"]
     assert kinds == ["audit"]
+
+
+async def test_an_export_is_counted_once_and_one_that_slack_did_not_confirm_apart(
+    workspace: Sandbox, alice: Colleague
+) -> None:
+    await alice.types("/rules export")
+    await alice.sees_file()
+    assert "*1* exported\n" in f"{await digest_once_recorded(alice)}\n"
+
+    workspace.slack.faults.add("file_uploads_disabled", method="files.completeUploadExternal")
+    await alice.says("/rules export")
+    assert "*1* exported · *1* not confirmed as exported" in await digest_once_recorded(alice)
+
+
+async def digest_once_recorded(alice: Colleague) -> str:
+    """The digest after an export was recorded, which is a moment after the file is seen."""
+
+    async def is_recorded() -> bool:
+        return any(each.event == "exported" for each in await alice.store.audit.find(Filters()))
+
+    await eventually(is_recorded, "the export is recorded")
+    message = await alice.says("/gatehouse digest 12h")
+    return str(message.blocks[0]["text"]["text"])
 
 
 async def times_of(alice: Colleague) -> DigestTimes:
