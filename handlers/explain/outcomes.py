@@ -66,7 +66,13 @@ def _already_decided_words(error: AlreadyDecided) -> Words:
         return Words(f"{title} {words.clause}.", unchanged=None)
     if change.state in NOTHING_HAPPENED:
         return Words(f"{title} was already {words.word}{by}{at}.", unchanged=None)
-    return Words(f"{title} was already approved{by}{at}.", f"It {words.clause}.", unchanged=None)
+    if change.decision.glass_broken:
+        released = "already had an emergency override"
+    elif change.decision.guard is Guard.NONE:
+        return Words(f"{title} {words.clause}.", unchanged=None)
+    else:
+        released = f"was already {'approved' if change.decision.guard is Guard.APPROVE else 'confirmed'}"
+    return Words(f"{title} {released}{by}{at}.", f"It {words.clause}.", unchanged=None)
 
 
 def _already_requested_words(error: AlreadyRequested) -> Words:

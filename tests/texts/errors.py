@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bot.changes import freezing, proposals, refusals
 from bot.changes.model.edits import Kind
-from bot.changes.model.parts import Question
+from bot.changes.model.parts import Guard, Question
 from bot.changes.model.states import State
 from bot.clients import errors as client
 from bot.clients.lists import Gap, Incomplete
@@ -46,6 +46,7 @@ DENIED: Final = change(
     State.DENIED,
     OLD_SHOP,
     MOVED,
+    guard=Guard.APPROVE,
     decided_by="U0BOB0001",
     decided_at=datetime(2026, 11, 21, 1, 30, tzinfo=UTC),
 )
@@ -126,8 +127,16 @@ def changes() -> Iterator[Sample]:
     """What is refused about changes."""
     yield "already decided", of(refusals.AlreadyDecided(DENIED), attempted=True)
     for state in (State.APPLIED, State.FAILED, State.STALE):
-        decided = refusals.AlreadyDecided(DENIED.with_fields(state=state))
-        yield f"already decided, and {state.value}", of(decided, attempted=True)
+        ended = refusals.AlreadyDecided(DENIED.with_fields(state=state))
+        yield f"already decided, and {state.value}", of(ended, attempted=True)
+    done = DENIED.with_fields(state=State.APPLIED)
+    decided: dict[str, dict[str, Any]] = {
+        "already confirmed": {"guard": Guard.CONFIRM, "decided_by": done.request.requester},
+        "already overridden": {"glass_broken": True},
+        "already done, with no guard": {"guard": Guard.NONE},
+    }
+    for title, fields in decided.items():
+        yield title, of(refusals.AlreadyDecided(done.with_fields(**fields)), attempted=True)
     yield "already requested", of(refusals.AlreadyRequested(WAITING), attempted=True)
     yield (
         "already requested, and done",

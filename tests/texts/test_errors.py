@@ -416,6 +416,20 @@ It failed.\
 *Change the destination of “Old shop to new shop”* is out of date.
 (warning) Change the destination of “Old shop to new shop” is out of date.\
 """,
+            "already confirmed": """\
+*Change the destination of “Old shop to new shop”* was already confirmed by @alice, <!date^1795224600^{date_short_pretty} {time}|2026-11-21 01:30 UTC>.
+(warning) Change the destination of “Old shop to new shop” was already confirmed by @alice, 2026-11-21 01:30 UTC.
+It is done.\
+""",
+            "already overridden": """\
+*Change the destination of “Old shop to new shop”* already had an emergency override by @bob, <!date^1795224600^{date_short_pretty} {time}|2026-11-21 01:30 UTC>.
+(warning) Change the destination of “Old shop to new shop” already had an emergency override by @bob, 2026-11-21 01:30 UTC.
+It is done.\
+""",
+            "already done, with no guard": """\
+*Change the destination of “Old shop to new shop”* is done.
+(warning) Change the destination of “Old shop to new shop” is done.\
+""",
             "already requested": """\
 *Delete “Old shop to new shop”* was already requested by @alice and is waiting for approval.
 (warning) Delete “Old shop to new shop” was already requested by @alice and is waiting for approval.
