@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSe
 from bot.setting_types import (
     CaFile,
     CommandPrefix,
+    HeaderName,
     LogLevel,
     ProxyUrl,
     Replaced,
@@ -123,11 +124,10 @@ class Settings(Variables):
     members_api_key: Secret = setting(
         "Key of the membership service.", mend="Write a key that the membership service takes."
     )
-    members_auth_header: str = setting(
+    members_auth_header: HeaderName = setting(
         "Header that carries the key.",
         mend="Write the name of a header, such as Authorization.",
         default="Authorization",
-        pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
     )
     members_auth_scheme: str = setting(
         "Word before the key; may be empty.",
