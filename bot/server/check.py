@@ -19,7 +19,7 @@ from rich.table import Table
 
 from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Guard
-from bot.clients.errors import ClientError, Unauthorized, Unreachable, WrongAddress
+from bot.clients.errors import ClientError, TooLarge, Unauthorized, Unreachable, WrongAddress
 from bot.clients.lists import Listing
 from bot.environment import BadSettings, Finding, read_setting, read_settings, redact, source_of
 from bot.policy.file import BadPolicy, read_policy, summary
@@ -34,7 +34,7 @@ from bot.store.engine import check as check_database
 from bot.text.times import duration_words
 from handlers.blocks.messages import plural
 from handlers.grammar.parser import VERBS
-from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
+from handlers.slack.client import NOT_THE_API, Slack, SlackRefused, SlackUnreachable
 
 CONNECT_SECONDS: Final = 5.0
 
@@ -146,7 +146,7 @@ async def _slack(settings: Settings) -> Sequence[Finding]:
         try:
             answer = await slack.call("auth.test")
         except SlackRefused as refusal:
-            return [_failure("Slack", "slack_bot_token", f"Slack refuses it ({refusal.code})")]
+            return [_refusal_finding("Slack", "slack_bot_token", settings, refusal)]
         except SlackUnreachable as error:
             return [_unreachable(settings, error)]
         found = [Finding("Slack", True, f"signed in as {answer.get('user')} in {answer.get('team')}")]
@@ -170,6 +170,16 @@ async def validate_blocks(slack: Slack, drawn: Mapping[str, Any]) -> Finding:
         except SlackUnreachable as error:
             return Finding(part, None, f"not checked: no answer from Slack ({error})")
     return Finding(part, True, "Slack takes the largest of both")
+
+
+def _refusal_finding(part: str, name: str, settings: Settings, refusal: SlackRefused) -> Finding:
+    """Return the finding about a refused token, the setting *name*, or about an answer that isn't one of Slack's Web API."""
+    if refusal.code in NOT_THE_API:
+        words = f"the answer from {settings.slack_api_url} is not one of Slack's Web API ({refusal.code})"
+        return _failure(part, "slack_api_url", words)
+    if refusal.is_away:
+        return Finding(part, False, f"Slack is in trouble ({refusal.code})", "Try again in some minutes")
+    return _failure(part, name, f"Slack refuses it ({refusal.code})")
 
 
 def _unreachable(settings: Settings, error: SlackUnreachable) -> Finding:
@@ -196,7 +206,7 @@ async def _app_token(settings: Settings) -> Sequence[Finding]:
         try:
             await slack.post_form("apps.connections.open")
         except SlackRefused as refusal:
-            return [_failure("Socket Mode", "slack_app_token", f"Slack refuses it ({refusal.code})")]
+            return [_refusal_finding("Socket Mode", "slack_app_token", settings, refusal)]
         except SlackUnreachable as error:
             return [_unreachable(settings, error)]
     return [Finding("Socket Mode", True, "Slack takes the app token")]
@@ -232,6 +242,9 @@ async def _list_finding(
         if isinstance(error.__cause__, httpx.ProxyError):
             return _failure(part, "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
         return _failure(part, base, f"no answer ({error})", "See that the service runs and that this is its URL")
+    except TooLarge as error:
+        mend = "Raise it; docs/settings.md says how much memory that takes"
+        return _failure(part, "service_max_bytes", f"the list is larger than that ({error})", mend)
     except ClientError as error:
         return _failure(part, base, f"the answer is not the one that was expected ({error})")
     if found.gap:

@@ -124,10 +124,10 @@ async def sign_in(slack: Slack) -> None:
             raise CannotStart(f"Slack does not accept SLACK_BOT_TOKEN ({refusal.code}). {mend}") from refusal
         # Any other error may be temporary: Gatehouse starts, and its readiness shows the error.
         slack.says = refusal.code
-        log.warning("slack_sign_in", code=refusal.code)
+        log.warning("slack_sign_in", code=refusal.code, url=slack.client.base_url)
     except SlackUnreachable as error:
         slack.says = "unreachable"
-        log.warning("slack_sign_in", error=str(error))
+        log.warning("slack_sign_in", error=str(error), url=slack.client.base_url)
     else:
         log.info("slack_signed_in", team=answer.get("team"), bot=answer.get("user"))
         if trouble := missing_scopes_text(slack.scopes):

@@ -27,8 +27,12 @@ log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
-AWAY: Final = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable", "unknown_error"})
+NO_CODE: Final = "unknown_error"
+"""Stands for the error code of an answer that has none."""
+AWAY: Final = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable", NO_CODE})
 """Slack's error codes for temporary trouble of its own."""
+NOT_THE_API: Final = frozenset({NO_CODE, "unknown_method"})
+"""The error codes of a URL that is not that of Slack's Web API, where a method is called that surely exists."""
 
 
 class SlackRefused(Exception):
@@ -276,11 +280,11 @@ def _refusal(error: SlackApiError, redact: Callable[[str], str]) -> SlackRefused
     headers = getattr(error.response, "headers", None) or {}
     after = headers.get("Retry-After") or headers.get("retry-after")
     try:
-        code = redact(str(error.response.get("error") or "unknown_error"))
+        code = redact(str(error.response.get("error") or NO_CODE))
         needed = redact(str(error.response.get("needed") or ""))
         errors = redact("; ".join(_error_words(one) for one in error.response.get("errors") or ()))
     except UNREADABLE:
-        code, needed, errors = "unknown_error", "", ""
+        code, needed, errors = NO_CODE, "", ""
     # Retry-After may also be a date, which Slack does not send, but a proxy may.
     return SlackRefused(code, float(after) if after and str(after).isdigit() else None, needed, errors[:MAX_ERRORS])
 

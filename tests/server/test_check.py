@@ -172,6 +172,42 @@ async def test_nobody_answers(variables: dict[str, str], tmp_path: Path) -> None
     assert "canary" not in out
 
 
+@pytest.mark.parametrize("wrong", ["v1/", "../", "page"])
+async def test_a_url_that_is_not_slacks_is_not_blamed_on_the_tokens(
+    variables: dict[str, str], slack: LocalSlack, services: Services, wrong: str
+) -> None:
+    url = services.rules_url if wrong == "page" else slack.api_url + wrong
+
+    code, out = await check(variables | {"SLACK_API_URL": url, "SLACK_APP_TOKEN": APP_TOKEN})
+
+    found = failures(out)
+    assert len(found) == 2, found
+    for line, part in zip(found, ("Slack", "Socket Mode"), strict=True):
+        assert line.startswith(f"{part}: SLACK_API_URL (environment): the answer from {url}"), line
+    assert code == 1
+
+
+async def test_trouble_of_slacks_own_is_not_blamed_on_the_token(variables: dict[str, str], slack: LocalSlack) -> None:
+    slack.faults.add("internal_error", method="auth.test", times=9)
+
+    code, out = await check(variables)
+
+    assert failures(out) == ["Slack: Slack is in trouble (internal_error)"]
+    assert code == 1
+
+
+async def test_an_answer_that_is_larger_than_the_settings_allow_is_not_blamed_on_the_url(
+    variables: dict[str, str],
+) -> None:
+    code, out = await check(variables | {"SERVICE_MAX_BYTES": "2048"})
+
+    assert failures(out) == [
+        f"{part}: SERVICE_MAX_BYTES (environment): the list is larger than that (over 2,048 bytes)"
+        for part in ("rules service", "members of blog", "members of docs")
+    ]
+    assert code == 1
+
+
 async def test_an_app_without_all_scopes_and_a_clock_that_is_off(services: Services, tmp_path: Path) -> None:
     manifest: dict[str, Any] = document("http://127.0.0.1")
     manifest["oauth_config"]["scopes"]["bot"] = [
