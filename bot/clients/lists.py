@@ -187,6 +187,8 @@ class _Reading(Generic[T]):
     totals: list[int] = field(default_factory=list)
     is_at_end: bool = False
     signs: Signs | None = None
+    errors: list[str] = field(default_factory=list)
+    """The names of errors beside the records of any page."""
 
     async def take(
         self, page: Page, items: Callable[[Iterable[Any]], Iterator[T | None]], key_of: Callable[[T], str]
@@ -211,6 +213,7 @@ class _Reading(Generic[T]):
         self.count += new
         self.totals += [] if page.total is None else [page.total]
         self.is_at_end, self.signs = page.following is None, page.signs
+        self.errors += page.errors
         return new > 0
 
     @property
@@ -225,15 +228,17 @@ class _Reading(Generic[T]):
         """
         return self.shrank or (len(set(self.totals)) > 1 and self.count < self.totals[-1])
 
+    def _sign_of_more(self) -> str:
+        """Return the name of the field that suggests more than the records that were read; empty where none does."""
+        if self.errors or self.signs is None:
+            return next(iter(self.errors), "")
+        return self.signs.sign_of_more(self.count, is_counted=bool(self.totals))
+
     def listing(self, service: str) -> Listing[T]:
         """Return the listing; the length that the service states takes precedence over where its pages end."""
         reached = self.count >= self.totals[-1] if self.totals else self.is_at_end
         is_all_that_is_known = reached and not self.moved
-        sign = (
-            self.signs.sign_of_more(self.count, is_counted=bool(self.totals))
-            if self.signs and is_all_that_is_known
-            else ""
-        )
+        sign = self._sign_of_more() if is_all_that_is_known else ""
         truncated = bool(sign) or not is_all_that_is_known
         if not truncated and not self.unreadable:
             return Listing(service, Many(self.known.values()))

@@ -31,6 +31,8 @@ MORE: Final = _set("next more truncated continue")
 """Words of a flag that is false at the end of a list, and of a field that is empty there."""
 PART: Final = _set("partial incomplete remaining remainder left omitted skipped limited capped overflow error errors")
 """Words of a field that says that something is missing, or why it may be, unless it is false, empty or 0."""
+ERRORS: Final = _set("error errors")
+"""Those of them that say it of this page, also where there is a next one."""
 END: Final = _set("last done complete completed finished eof end final exhausted")
 """Words of a flag that is true at the end of a list."""
 PLACES: Final = _set(
@@ -121,6 +123,8 @@ class Signs:
     """Names of page sizes that this page fills exactly."""
     is_flagged: bool = False
     """Whether a flag says that this is the end: then any position that is named is that of this page."""
+    errors: Sequence[str] = ()
+    """Those of the *promises* that are errors: this page may lack records, whatever comes after it."""
 
     def sign_of_more(self, read: int, *, is_counted: bool) -> str:
         """Return the name of the field that suggests more than the *read* records; empty where none does.
@@ -238,16 +242,19 @@ class _Reader:
     numbers: dict[str, int] = field(default_factory=dict)
     limits: list[str] = field(default_factory=list)
     is_flagged: bool = False
+    errors: list[str] = field(default_factory=list)
 
     def read(self, values: Iterable[NamedValue]) -> Signs:
         for path, value in values:
             words = words_of(path)
             is_promise = value is True and words & (MORE | PART)
             if is_promise or not _is_of_others(words, words_of(path[-1:])):
+                before = len(self.promises)
                 self._sort(path, words, value)
+                self.errors += self.promises[before:] if words & ERRORS else []
         if self.is_at_end:
-            return Signs(self.promises, self.counts, is_flagged=self.is_flagged)
-        return Signs([*self.promises, *self.doubts], self.counts, self.numbers, self.limits)
+            return Signs(self.promises, self.counts, is_flagged=self.is_flagged, errors=self.errors)
+        return Signs([*self.promises, *self.doubts], self.counts, self.numbers, self.limits, errors=self.errors)
 
     def _sort(self, path: tuple[str, ...], words: frozenset[str], value: Any) -> None:
         name, own = display_name(path), words_of(path[-1:]) - FRAMES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -47,6 +47,8 @@ class Page:
     total: int | None
     signs: Signs | None = None
     """Other signs of more records; None where there is a next page."""
+    errors: Sequence[str] = ()
+    """The names of errors beside the records: the page may lack some, also where there is a next one."""
 
 
 def page_of(
@@ -75,7 +77,7 @@ def page_of(
     total = _first_number(fields, TOTALS)
     if total is None and not is_ignored(("X-Total-Count",), ignored):
         total = _number(answer.headers.get("x-total-count"))
-    return Page(records, following, total, None if following else signs)
+    return Page(records, following, total, None if following else signs, signs.errors)
 
 
 def _fields(document: Any, ignored: frozenset[str]) -> Mapping[str, Any]:

@@ -303,6 +303,26 @@ async def test_whatever_may_be_about_more_makes_the_list_perhaps_cut(answers: An
         (await client().all()).whole()
 
 
+@pytest.mark.parametrize("page", range(3))
+@pytest.mark.parametrize("kind", ["page and totalPages", "nextPage"])
+async def test_an_error_beside_any_page_makes_the_list_perhaps_cut(answers: Any, kind: str, page: int) -> None:
+    say, client = answers
+
+    def with_error(at: Place) -> Said:
+        said = FOLLOWED[kind](at)
+        assert isinstance(said, dict)
+        return said | {"error": "shard 3 timed out" if at.page == page else None}
+
+    say["say"] = with_error
+
+    listing = await client().all()
+
+    assert (len(listing.known), listing.gap.sign) == (ALL, "error")
+    with pytest.raises(Incomplete):
+        listing.whole()
+    assert (await client(["error"]).all()).gap is None
+
+
 @pytest.mark.parametrize("headers", HEADERS_OF_PART, ids=str)
 async def test_headers_of_lists_count(answers: Any, headers: Mapping[str, str]) -> None:
     say, client = answers
