@@ -21,7 +21,6 @@ CLAIMED: Final = (State.APPLYING, State.UNKNOWN)
 START, REVERT = "start", "revert"
 """The timers of planned changes, and of the ends of temporary changes."""
 MAX_IDS_PER_QUERY: Final = 500
-MAX_UPCOMING: Final = 5
 
 
 def select_changes(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
@@ -101,7 +100,7 @@ class ChangeQueries:
         fair = sa.select(turns).order_by(turns.c.turn, turns.c.created).limit(limit)
         return await self._read(fair)
 
-    async def list_planned(self, limit: int = 500) -> Sequence[Change]:
+    async def list_planned(self, limit: int | None = None) -> Sequence[Change]:
         """Return the changes that wait for their start, or were not begun at it; the oldest first."""
         query = select_changes(changes.c.state == State.PLANNED).order_by(changes.c.created)
         return await self._read(query.limit(limit))
@@ -111,7 +110,7 @@ class ChangeQueries:
         return await self._read(select_changes(_is_upcoming()).order_by(changes.c.created))
 
     async def list_upcoming(self, targets: Sequence[Target]) -> Sequence[Change]:
-        """Return the first changes that will automatically start on, or be reverted on, one of *targets*."""
+        """Return the changes that will automatically start on, or be reverted on, one of *targets*."""
         names = [str(target) for target in targets if target.key]
         about: sa.ColumnElement[bool] = changes.c.target.in_(names)
         async with self._session.reading() as connection:
@@ -122,7 +121,7 @@ class ChangeQueries:
                 with_one = sa.or_(*(items.c.document.contains(text, autoescape=True) for text in texts))
                 sets = sa.select(items.c.set_id).where(items.c.set_id.in_(bulk), with_one)
                 about = sa.or_(about, changes.c.id.in_(sets))
-            query = select_changes(about, _is_upcoming()).order_by(changes.c.created).limit(MAX_UPCOMING)
+            query = select_changes(about, _is_upcoming()).order_by(changes.c.created)
             return [change_of(row) for row in await connection.execute(query)]
 
     async def find_due(self, target: Target) -> Sequence[Change]:

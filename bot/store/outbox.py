@@ -212,11 +212,11 @@ class Outbox:
         is_for_now = sa.or_(outbox.c.purpose.not_in(FOR_LATER), outbox.c.due <= self._session.now())
         return (await self._backlog(WAITS, is_for_now))[0]
 
-    async def waiting_change_ids(self, purpose: Purpose, limit: int = 50) -> Sequence[str]:
+    async def waiting_change_ids(self, purpose: Purpose) -> Sequence[str]:
         """Return the ids of changes that have a message of this *purpose* to come, the next one first."""
         query = sa.select(outbox.c.change_id).where(WAITS, outbox.c.purpose == purpose).order_by(outbox.c.due)
         async with self._session.reading() as connection:
-            return list(await connection.scalars(query.limit(limit)))
+            return list(await connection.scalars(query))
 
     async def count_reviews(self) -> int:
         """Return how many reviews are due: each has a message to come until somebody has done it."""

@@ -239,9 +239,9 @@ class Timers:
         """Return how many timers are due, and for how many seconds the most overdue has been."""
         return await self._session.backlog(timers.c.due, timers.c.due <= self._session.now())
 
-    async def list_pending(self, kind: TimerKind, limit: int = 50) -> Sequence[Timer]:
+    async def list_pending(self, kind: TimerKind) -> Sequence[Timer]:
         """Return the timers of this *kind*, soonest first."""
-        query = sa.select(timers).where(timers.c.kind == kind).order_by(timers.c.due).limit(limit)
+        query = sa.select(timers).where(timers.c.kind == kind).order_by(timers.c.due)
         async with self._session.reading() as connection:
             rows = await connection.execute(query)
             return [Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number) for row in rows]

@@ -10,12 +10,12 @@ from bot.changes.model.change import Change
 from bot.policy.freezes import ChatFreeze, Freeze
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
-from handlers.blocks.messages import Block, Message, esc, first_few, join_words, plural
-from handlers.changes.list_view import RowFacts, empty_message, rows
+from handlers.blocks.messages import Block, ListPage, Message, esc, first_few, join_words, plural
+from handlers.changes.list_view import RowFacts, empty_message, list_message, rows
 from handlers.changes.people import public_text
 from handlers.changes.times import when
 from handlers.errors import Words
-from handlers.gatehouse.commands import GatehouseFreeze, GatehouseUnfreeze
+from handlers.gatehouse.commands import GatehouseFreeze, GatehouseFreezes, GatehouseUnfreeze
 from handlers.grammar.command import slash
 
 MARK: Final = ":snowflake:"
@@ -145,7 +145,7 @@ def lifted_message(freeze: ChatFreeze, by: str, still: Sequence[Freeze] = ()) ->
     else:
         text = f"{scope_text(freeze)} is no longer frozen"
     head = f":unlock: *{text}.* Lifted by {_lifters(freeze, by)}."
-    lines = "\n".join(freeze_line(each) for each in still[:MAX_SHOWN])
+    lines = "\n".join(first_few([freeze_line(each) for each in still], MAX_SHOWN))
     return messages.message(text, [messages.section(head), *([messages.section(lines)] if lines else [])])
 
 
@@ -189,18 +189,18 @@ def _lift_button(freeze: ChatFreeze, label: str = "") -> Block | None:
     return run_button(label, GatehouseUnfreeze(what=freeze.id), freeze.id)
 
 
-def freeze_list(freezes: Sequence[Freeze]) -> Message:
-    """Return the freezes of now and of later."""
-    if not freezes:
+def freeze_list(page: ListPage[Freeze], command: GatehouseFreezes) -> Message:
+    """Return a page of the freezes of now and of later."""
+    if not page.items:
         teaching = (
             f"Freeze a host with `{slash('gatehouse freeze shop.example.com until Monday 9:00 because cutover')}`."
         )
         return empty_message(MARK, "Nothing is frozen.", teaching)
     blocks = [
         messages.section(freeze_line(one), _lift_button(one) if isinstance(one, ChatFreeze) else None)
-        for one in freezes
+        for one in page.items
     ]
-    return messages.message(plural(len(freezes), "freeze"), blocks)
+    return list_message(plural(page.total, "freeze"), blocks, page, command)
 
 
 def short_list(freezes: Sequence[Freeze]) -> list[Block]:

@@ -13,7 +13,7 @@ from bot.changes.model.states import State
 from bot.text.emails import mask_emails
 from handlers.blocks import messages
 from handlers.blocks.buttons import decide_button, share_button, turn_button, turn_buttons
-from handlers.blocks.messages import Block, ListPage, Message, and_more
+from handlers.blocks.messages import Block, ListPage, Message, and_more, first_few
 from handlers.changes.diff import differences, values_of, without_secrets
 from handlers.changes.people import approval_words, author, decision_reason, missing_approvals, reason_of
 from handlers.changes.subject import EDITS, new_status, shown_email
@@ -23,6 +23,8 @@ from handlers.grammar.command import Command
 
 MAX_LISTED: Final = 20
 """Rows of a page."""
+MAX_COMING: Final = 5
+"""Changes to come that are shown with their target."""
 MAX_REASON: Final = 150
 
 
@@ -128,12 +130,12 @@ def _decision_text(change: Change, *, public: bool) -> str:
 
 
 def coming_blocks(changes: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
-    """Return what *changes* will do automatically to a thing that is shown; nothing where there are none."""
+    """Return the first of what *changes* will do automatically to a thing that is shown; nothing where there are none."""
     lines = []
     for each in changes:
         link = f" · <{links[each.id]}|card>" if links.get(each.id) else ""
         lines.append(f"{mark_of(each)} {request_title(each)} · {_state_text(each)}{link}")
-    return [messages.context(*lines)] if lines else []
+    return [messages.context(*first_few(lines, MAX_COMING))] if lines else []
 
 
 def open_button(change: Change) -> Block | None:

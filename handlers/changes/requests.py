@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -23,10 +24,11 @@ from bot.policy.freezes import Freeze
 from bot.text.documents import NestedTooDeep, ServiceRecord
 from bot.text.wall_times import WallTime, end_time, is_skipped, next_time
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, join_commas, quote_plain
+from handlers.blocks.messages import Block, first_few, join_commas, quote_plain
 from handlers.blocks.modals import View, end_of_form
 from handlers.changes.freeze_view import freeze_line, frozen_words
 from handlers.changes.list_view import coming_blocks
+from handlers.changes.times import due_order
 from handlers.errors import Refusal, TimeIsFar, TimeIsSkipped, Words
 from handlers.grammar.command import Command
 from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Expiry, Start
@@ -115,7 +117,7 @@ async def outlook_blocks(target: Target, now: ServiceRecord, gatehouse: Gatehous
     ids = await gatehouse.store.former_ids.all_of(target.key) if target.service == "rules" and target.key else ()
     former = [target.model_copy(update={"key": each}) for each in ids]
     upcoming = await gatehouse.store.changes.list_upcoming(former or [target])
-    changes = [each for each in upcoming if await find_overtaking(gatehouse.store, each) is None]
+    changes = sorted([each for each in upcoming if await find_overtaking(gatehouse.store, each) is None], key=due_order)
     links = {each.id: await gatehouse.store.cards.link(each.id) for each in changes}
     frozen = "\n".join(map(freeze_line, await _freezes_on(target, now, gatehouse)))
     return [*([messages.section(frozen)] if frozen else []), *coming_blocks(changes, links)]
@@ -130,23 +132,27 @@ async def _freezes_on(target: Target, now: ServiceRecord, gatehouse: Gatehouse) 
     return await gatehouse.changes.freezes.all_for_edit(Edit(kind=kind, target=target, before=document, after=document))
 
 
-MAX_LOOKED_AT: Final = 20
-"""Items of a bulk change for which plans are looked up."""
+MAX_LOOKED_UP: Final = 20
+"""Targets whose plans are looked up; of a larger bulk change, all plans are read."""
 
 
 async def with_plan_warnings(proposal: Proposal, caller: Caller, gatehouse: Gatehouse) -> Proposal:
     """Return *proposal* with a warning for each planned change or revert of the same targets that collides with it."""
-    wanted = {item.target: item for item in proposal.items[:MAX_LOOKED_AT] if item.target.key}
-    coming = await gatehouse.store.changes.list_upcoming([*wanted])
+    wanted = {item.target: item for item in proposal.items if item.target.key}
+    changes = gatehouse.store.changes
+    coming = await (changes.list_upcoming([*wanted]) if len(wanted) <= MAX_LOOKED_UP else changes.list_all_upcoming())
     if not coming:
         return proposal
     zone, now = zone_of((await gatehouse.access.person(caller.user)).tz), gatehouse.now()
-    lines = []
-    for each in coming:
-        edits = {edit.target: edit for edit in await gatehouse.changes.freezes.edits_of(each)}
-        pairs = [(edits[target], item) for target, item in wanted.items() if target in edits]
-        lines += [_collision(each, edit, item, proposal.request, now, zone) for edit, item in pairs]
-    lines = list(dict.fromkeys(filter(None, lines)))[:MAX_WARNED_OF]
+    pairs = [
+        (each, edit, wanted[edit.target])
+        for each in coming
+        for edit in await gatehouse.changes.freezes.edits_of(each)
+        if edit.target in wanted
+    ]
+    # In a thread: comparing two large bulk changes would hold up the event loop.
+    found = await asyncio.to_thread(lambda: [_collision(*pair, proposal.request, now, zone) for pair in pairs])
+    lines = first_few(list(dict.fromkeys(filter(None, found))), MAX_WARNED_OF)
     return proposal.with_request_fields(warnings=(*proposal.request.warnings, *lines)) if lines else proposal
 
 

@@ -17,6 +17,18 @@ def when(moment: datetime | None) -> str:
     return "some time" if moment is None else date_token(int(moment.timestamp()) * 1000)
 
 
+def due_at(change: Change) -> datetime | None:
+    """Return when *change* starts or reverts; None where it could not start, or somebody has yet to say when."""
+    if change.state is not State.PLANNED:
+        return change.request.reverts_at
+    return None if change.run.held else change.request.starts_at
+
+
+def due_order(change: Change) -> tuple[bool, datetime]:
+    """Return the key that sorts changes by when they start or revert; first those of which nobody has said when."""
+    return due_at(change) is not None, due_at(change) or change.created
+
+
 def time_of(change: Change) -> str:
     """Return when *change* ended or was decided; empty before that."""
     moment = change.run.finished_at or change.decision.decided_at

@@ -35,6 +35,7 @@ from handlers.blocks.messages import ListPage, plural
 from handlers.changes.decisions import can_decide
 from handlers.changes.list_view import MAX_LISTED, RowFacts
 from handlers.changes.requests import zone_of
+from handlers.changes.times import due_order
 from handlers.errors import BadFilter
 from handlers.gatehouse import audit_view, views
 from handlers.gatehouse.commands import (
@@ -325,14 +326,7 @@ async def show_planned(command: GatehousePlanned, caller: Caller, gatehouse: Gat
 async def coming_changes(gatehouse: Gatehouse) -> list[Change]:
     """Return the changes that start or revert automatically, the next first; before them those that could not start."""
     coming = [*await gatehouse.store.changes.list_planned(), *await _temporary_changes(gatehouse)]
-    return sorted(coming, key=lambda change: (due_at(change) is not None, due_at(change) or change.created))
-
-
-def due_at(change: Change) -> datetime | None:
-    """Return when *change* starts or reverts; None where it could not start, or somebody has yet to say when."""
-    if change.state is not State.PLANNED:
-        return change.request.reverts_at
-    return None if change.run.held else change.request.starts_at
+    return sorted(coming, key=due_order)
 
 
 async def _temporary_changes(gatehouse: Gatehouse) -> list[Change]:

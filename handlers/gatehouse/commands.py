@@ -172,6 +172,7 @@ class GatehouseFreezes(GatehouseCommand):
     needs, or_needs = "rule.read", ("member.read",)
     verb, summary = "freezes", "List what is frozen or locked, and until when"
     example = "freezes"
+    page: int | None = takes(PAGE)
 
 
 @dataclass(frozen=True)

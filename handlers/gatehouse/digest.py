@@ -25,6 +25,7 @@ from bot.store.outbox import Purpose
 from handlers.blocks.messages import Message
 from handlers.changes.cards import ELSEWHERE
 from handlers.changes.requests import zone_of
+from handlers.changes.times import due_at
 from handlers.gatehouse import digest_view
 from handlers.gatehouse.answers import (
     MAX_LOOKED_THROUGH,
@@ -32,7 +33,6 @@ from handlers.gatehouse.answers import (
     changes_behind,
     coming_changes,
     count_open,
-    due_at,
     facts_of,
     filter_readable,
     moment_of,

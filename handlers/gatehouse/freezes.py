@@ -12,7 +12,9 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import LISTS, ChatFreeze, may_overlap
 from bot.policy.model import FREEZE
+from handlers.blocks.messages import ListPage
 from handlers.changes import freeze_view
+from handlers.changes.list_view import MAX_LISTED
 from handlers.changes.requests import resolve_end, resolve_start
 from handlers.gatehouse.answers import facts_of
 from handlers.gatehouse.commands import Covered, GatehouseFreeze, GatehouseFreezes, GatehouseUnfreeze, parse_covered
@@ -26,7 +28,8 @@ from handlers.slack.reply import Caller, Posted, Private, Reply
 
 @handles(GatehouseFreezes)
 async def freezes(command: GatehouseFreezes, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(freeze_view.freeze_list(await gatehouse.changes.freezes.all()))
+    page = ListPage.of(await gatehouse.changes.freezes.all(), command.page, MAX_LISTED)
+    return Private(freeze_view.freeze_list(page, command))
 
 
 @handles(GatehouseFreeze)

@@ -21,7 +21,7 @@ from handlers.blocks import modals
 from handlers.blocks.modals import View
 from handlers.changes.decisions import can_decide
 from handlers.gatehouse import home_view
-from handlers.gatehouse.answers import ask_services, coming_changes, facts_of, waiting_changes
+from handlers.gatehouse.answers import ask_services, coming_changes, count_open, facts_of, waiting_changes
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
@@ -62,12 +62,14 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     latest = await gatehouse.store.changes.list_by_requester(caller.user, limit=LOOKED_THROUGH)
     elsewhere = [*own, *decisions, *coming]
     last = [each for each in latest if each not in elsewhere and not each.request.agreed][:LAST]
+    unlisted = await count_open(gatehouse) - len(open_changes)
     return home_view.home(
         decisions=decisions,
         reviews=reviews,
         own=own,
         coming=coming,
         last=last,
+        unlisted=unlisted,
         facts=await facts_of((*decisions, *reviews, *own, *coming, *last), gatehouse),
         services=await ask_services(gatehouse, seconds=SERVICE_SECONDS),
         reads_rules=allowed["rule.read"] is None,

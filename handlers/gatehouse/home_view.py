@@ -47,21 +47,23 @@ def home(
     reads_members: bool,
     channel: str,
     now: datetime,
+    unlisted: int = 0,
     freezes: Sequence[Freeze] = (),
 ) -> View:
     """Return what waits for the reader, what of theirs waits (*own*) or is due (*coming*), and what they did last.
 
-    What waits comes first: it is what somebody else is waiting for.
+    What waits comes first: it is what somebody else is waiting for. *unlisted*: how many more changes are open, of anybody.
     """
     held, coming = [each for each in coming if each.run.held], [each for each in coming if not each.run.held]
     nothing = ":white_check_mark: *Nothing is waiting for you.* Requests that you can decide appear here."
     blocks = [
         messages.header("Gatehouse"),
         *short_list(freezes),
-        *_change_list("Waiting for you", decisions, facts, "" if reviews or held else nothing, open_button),
+        *_change_list("Waiting for you", decisions, facts, "" if reviews or held or unlisted else nothing, open_button),
         *_change_list("Review due", reviews, facts),
         *_change_list("Yours, waiting for you to say when", held, facts),
         *_change_list("Yours, waiting for others", own, facts),
+        *_unlisted_line(unlisted),
         messages.divider(),
         *_search(reads_rules=reads_rules, reads_members=reads_members),
         *messages.actions(_buttons(reads_rules=reads_rules, reads_members=reads_members)),
@@ -73,6 +75,14 @@ def home(
         messages.context(_services(services), f"As of {when(now)}"),
     ]
     return modals.home(blocks, channel)
+
+
+def _unlisted_line(count: int) -> list[Block]:
+    """Return a line with how many open changes were not looked through for the reader's; nothing for none."""
+    if count <= 0:
+        return []
+    more = f"{messages.plural(count, 'more change')} {'is' if count == 1 else 'are'} open, and may wait for you"
+    return [messages.context(f"{more}: `{slash('gatehouse pending')}`")]
 
 
 def _details_button(change: Change) -> Block | None:

@@ -155,3 +155,12 @@ async def test_what_was_held_when_the_clock_went_back_is_free_once_the_old_lease
     assert await claimed(store, "you") is None
     clock.moment += HOUR + LEASE * 2
     assert (await held(store, "you")).change_id == "c"
+
+
+async def test_all_that_will_be_is_listed_the_next_one_first(store: Store, clock: StandingClock) -> None:
+    for number in reversed(range(60)):
+        await due_in(store, clock, HOUR * (number + 1), f"c{number}")
+
+    assert [each.change_id for each in await store.timers.list_pending(TimerKind.REVERT)] == [
+        f"c{number}" for number in range(60)
+    ]

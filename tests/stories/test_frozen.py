@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime, timedelta
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -479,3 +480,18 @@ async def test_what_is_no_freeze_is_told(alice: Colleague, words: str) -> None:
 async def test_home_says_what_is_frozen(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
     await bob.says(FREEZE)
     assert "cutover" in str(await alice.opens_home("cutover"))
+
+
+MANY: Final = "\n".join(
+    f'[[freeze]]\nfrom = 2020-01-01 00:00:00\nto = 2099-01-01 00:00:00\nhosts = ["shop-{number}.example"]'
+    for number in range(45)
+)
+
+
+@pytest.mark.policy(MANY)
+async def test_each_of_many_freezes_is_on_a_page(alice: Colleague) -> None:
+    pages = [alice.slack_text(await alice.says(f"/gatehouse freezes page:{number}")) for number in (1, 2, 3)]
+
+    assert all("45 freezes" in page for page in pages)
+    assert ["Next" in page for page in pages] == [True, True, False]
+    assert all(f"shop-{number}.example" in "".join(pages) for number in range(45))

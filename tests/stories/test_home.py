@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from handlers.gatehouse import home
 from sandbox.slack import rendering
 from tests.harness.colleague import Colleague
 from tests.stories.test_break_glass import ANNA, BREAK_GLASS, granted_alone
@@ -26,6 +27,18 @@ async def test_what_waits_is_shown_to_those_who_can_settle_it_and_to_no_others(
     assert f"@{cara.id}" in waiting
     assert "Old shop" not in latest
     assert "Checkout" in latest
+
+
+async def test_open_changes_that_were_not_looked_at_are_counted(
+    alice: Colleague, cara: Colleague, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home, "MAX_OPEN", 1)
+    for rule_id in (OLD, "Redirect_chk01"):
+        await alice.says(f"/rules delete {rule_id} because it loops")
+
+    theirs = rendering.view(await cara.opens_home("Waiting for you"))
+    assert "1 more change is open, and may wait for you: `/gatehouse pending`" in theirs
+    assert "Nothing is waiting for you" not in rendering.view(await alice.opens_home("1 more change is open"))
 
 
 @pytest.mark.policy(BREAK_GLASS)

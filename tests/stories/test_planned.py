@@ -818,3 +818,34 @@ async def test_a_card_says_who_else_changed_its_time(alice: Colleague, bob: Coll
     done = await alice.sees_change()
     await bob.clicks(done, "Keep off")
     assert f"kept by @{bob.id}" in alice.slack_text(await alice.sees("kept by"))
+
+
+async def test_of_many_plans_of_one_rule_none_is_left_out_without_a_word(alice: Colleague) -> None:
+    for hours in range(7, 0, -1):
+        await alice.types(f'/rules set {OLD} description="plan {hours}" in {hours}h')
+        await alice.sees_change(
+            state=State.PLANNED,
+            where=lambda change: f"plan {hours}" in str(change.edit.after),  # noqa: B023  at once
+        )
+
+    shown = alice.slack_text(await alice.says(f"/rules show {OLD}"))
+    assert shown.count("starts") == 5
+    assert "…and 2 more" in shown
+    await alice.types(f"/rules set {OLD} description=now")
+    await alice.sees_change()
+    (change,) = await alice.store.changes.list_by_requester(alice.id, 1)
+    assert sum("has a change planned" in warning for warning in change.request.warnings) == 7
+
+
+async def test_plans_are_looked_up_for_each_item_of_a_large_bulk_change(workspace: Sandbox, alice: Colleague) -> None:
+    old = workspace.services.rules.get(OLD) or {}
+    many = [f"Redirect_many{number}" for number in range(25)]
+    for rule_id in many:
+        workspace.services.rules.put({**old, "id": rule_id, "name": f"Rule {rule_id}"})
+    await alice.types(f"/rules set {many[-1]} description=later in 2h")
+    await alice.sees_change(state=State.PLANNED)
+
+    await alice.types(f"/rules off {' '.join(many)}")
+
+    card = await alice.sees_set(applied=25)
+    assert f"“Rule {many[-1]}” has a change planned" in alice.slack_text(card)

@@ -25,6 +25,7 @@ from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
     GatehouseFreeze,
+    GatehouseFreezes,
     GatehousePending,
     GatehousePlanned,
 )
@@ -225,6 +226,10 @@ def homes() -> Iterator[Sample]:
         "last": CHANGES[5:],
     }
     yield "Home, busy", home_view.home(**full, **both, services=services)
+    yield (
+        "Home, where more is open than is looked through",
+        home_view.home(**empty, **both, services=services, unlisted=1_200),
+    )
     sites, held = ["blog", "docs"], Preferences("docs", ("beta",))
     for title, kept, may in (("settings", held, True), ("settings, read only", Preferences(), False)):
         yield title, home_view.card(kept, OPS, sites=sites, everywhere=["vip"], may_change=may)
@@ -259,8 +264,9 @@ def freezes() -> Iterator[Sample]:
     yield "clicked, asked to lift", freeze_view.replaced_card(frozen, "U0BOB0001")
     yield "clicked, lifted", freeze_view.lifted_card(frozen, CARA, NOW + timedelta(hours=1))
     yield "unlocked", freeze_view.lifted_message(lock, CARA)
-    yield "freezes", freeze_view.freeze_list([frozen, lock, everything, policy])
-    yield "no freezes", freeze_view.freeze_list([])
+    listed = ListPage.of([frozen, lock, everything, policy], None, 20)
+    yield "freezes", freeze_view.freeze_list(listed, GatehouseFreezes())
+    yield "no freezes", freeze_view.freeze_list(ListPage.of([], None, 20), GatehouseFreezes())
 
 
 def samples() -> Iterator[Sample]:

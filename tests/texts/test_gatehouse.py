@@ -76,7 +76,7 @@ Gatehouse
 `/gatehouse inspect CHANGE`  Show everything a request would change, to people who can decide on it
 `/gatehouse undo [CHANGE] [because TEXT]`  Undo a change: your last one here, or the one with that reference
 `/gatehouse planned [page:N]`  List what starts or reverts automatically, and when
-`/gatehouse freezes`  List what is frozen or locked, and until when
+`/gatehouse freezes [page:N]`  List what is frozen or locked, and until when
 `/gatehouse freeze WHAT [anyway] [on DAY TIME] for DUR [because TEXT]`  Keep everybody from changing what is on a host, in a group, on a site, or everything
 `/gatehouse unfreeze WHAT`  Lift a freeze; a second person has to agree
 `/gatehouse audit [who:@x] [since:24h] [REF] [page:N]`  List who changed what, when and why
@@ -442,6 +442,18 @@ Switch off “Sale 2026” · reverted
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 (large_green_circle) rules ok, 25 records   (red_circle) members of blog doesn’t answer  As of 2026-11-21 01:24 UTC\
 """,
+            "Home, where more is open than is looked through": """\
+┌ \n\
+Gatehouse
+1,200 more changes are open, and may wait for you: `/gatehouse pending`
+—
+Find a rule  <>
+Find a member  <>
+[List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
+—
+You haven’t changed anything yet.
+(large_green_circle) rules ok, 25 records   (red_circle) members of blog doesn’t answer  As of 2026-11-21 01:24 UTC\
+""",
             "settings": """\
 Channel settings
 (gear) Settings of #C0OPS0001
@@ -561,10 +573,12 @@ shop.example.com was frozen
 """,
             "freezes": """\
 4 freezes
+4 freezes
 (snowflake) shop.example.com is frozen until 2026-11-23 01:24 UTC by @cara (“cutover”)  [Lift]
 (lock) “Old shop” is locked until 2026-11-23 01:24 UTC by @cara  [Unlock]
 (snowflake) Everything is frozen from 2026-11-21 02:24 UTC until 2026-11-23 01:24 UTC by @cara  [Lift]
-(snowflake) *.example.com, except status.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by the policy (“Christmas”)\
+(snowflake) *.example.com, except status.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by the policy (“Christmas”)
+[Refresh]  [Share in channel]\
 """,
             "no freezes": """\
 Nothing is frozen.
