@@ -149,6 +149,8 @@ async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Chan
     await store.changes.record(tx, was, undone_by=None, undone=None, redone=redone)
     if was.set_id is not None:
         await store.items.mark(tx, was.set_id, was.item_number, Outcome.APPLIED)
+        if whole.run.undone_by is not None:  # not all of it is undone any more
+            await store.changes.record(tx, whole, undone_by=None, undone=None, redone=redone)
     await store.outbox.enqueue(tx, whole.id, "card")
 
 

@@ -130,6 +130,7 @@ class FollowUps:
         reason: str = "",
         since: datetime | None = None,
         by_text: bool = False,
+        is_redo: bool = False,
     ) -> Change:
         """Undo an applied *change* by a new change, and return that one; raises NotUndoable where *change* was not applied.
 
@@ -138,6 +139,7 @@ class FollowUps:
         Requested twice, or by two people at once, it is one undo: the second request gets the change that the first made.
         *since*: when the request came in; what *by* has undone since then is the answer to it, whatever its outcome.
         *by_text*: *by* has not seen what the undo deletes, and so confirms it first where nobody else has to approve.
+        *is_redo*: *change* undid the last of a bulk change, and what undid the others is undone, too.
         Raises as `Rights.require` and `Proposer.submit` do.
         """
         if change.bulk.in_steps and change.set_id is not None:
@@ -148,13 +150,18 @@ class FollowUps:
         if (made := _find_since(undos, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
         _require_undoable(change)
+        whole = await self._whole_undone_by(change) if is_redo else None
+        done = await (self._undos_of_items(whole) if whole is not None else self._undoable_changes(change))
+        if whole is not None:
+            acts = await self.store.changes.get_many(list({each.set_id or each.id for each in done}))
+            is_own = all(self._is_own_act(each, by) for each in acts.values())
         for undo in undos:
             if _is_same_undo(undo, change, by, channel, is_own=is_own):
                 return undo
-        proposal = await self._inverse(change, by=by, channel=channel)
-        # Only putting back is exempt from a freeze: the undo of an undo makes the change again.
-        if change.request.undoes is not None and is_own:
-            is_own = await self.proposer.freeze_against(proposal, self.proposer.journal.now()) is None
+        proposal = await self._inverse(change, done, by=by, channel=channel)
+        if whole is not None:
+            proposal = replace(proposal, purpose=whole.bulk.purpose)
+        is_own = is_own and await self._is_exempt(change, proposal)
         proposal = proposal.with_request_fields(undoes_own=is_own, reason=reason, **await self._end_fields(change))
         if is_own and by_text and proposal.kind.destroys:
             proposal = replace(proposal, guard=Guard.CONFIRM)
@@ -177,6 +184,14 @@ class FollowUps:
         ):
             return {}
         return {name: getattr(undone.request, name) for name in ("reverts_at", "reverts_at_as_typed")}
+
+    async def _is_exempt(self, change: Change, proposal: Proposal) -> bool:
+        """Whether no freeze keeps *proposal* from undoing *change* without an approval.
+
+        Only putting back is exempt from a freeze: the undo of an undo makes the change again.
+        """
+        is_putting_back = change.request.undoes is None
+        return is_putting_back or await self.proposer.freeze_against(proposal, self.proposer.journal.now()) is None
 
     def _is_own_act(self, change: Change, by: str) -> bool:
         """Whether *by* alone requested and decided *change*, within OWN_UNDO_WITHIN.
@@ -215,17 +230,20 @@ class FollowUps:
             return reverts[-1]
         if change.run.undone_by is None and not change.is_temporary:
             raise NotTemporary(change)
-        proposal = await self._inverse(change, by=by, channel=change.request.channel, cause=cause)
+        _require_undoable(change)
+        is_end = cause.kind is CauseKind.END
+        done = await (self.changes_to_revert if is_end else self._undoable_changes)(change)
+        proposal = await self._inverse(change, done, by=by, channel=change.request.channel, cause=cause)
         proposal = proposal.with_request_fields(agreed=True, quiet_refusal=quiet)
         key = f"revert:{change.id}:{len(reverts)}"
         return await self.proposer.submit(proposal, idempotency_key=key, reverts=change)
 
-    async def _inverse(self, change: Change, *, by: str, channel: str, cause: Cause | None = None) -> Proposal:
-        _require_undoable(change)
-        is_end = cause is not None and cause.kind is CauseKind.END
-        done = await self._read_changes(await (self.changes_to_revert if is_end else self._undoable_changes)(change))
+    async def _inverse(
+        self, change: Change, done: Sequence[Change], *, by: str, channel: str, cause: Cause | None = None
+    ) -> Proposal:
+        read = await self._read_changes(done)
         steps = await self._items_of(change, Outcome) if change.bulk.in_steps else ()
-        return inverse(change, done, by=by, channel=channel, steps=steps, cause=cause)
+        return inverse(change, read, by=by, channel=channel, steps=steps, cause=cause)
 
     async def _items_of(self, whole: Change, outcomes: Iterable[Outcome]) -> Sequence[Item]:
         """Return the items of *whole* with one of these *outcomes*."""
@@ -240,6 +258,24 @@ class FollowUps:
         done = [each for each in changes.values() if each.state is State.APPLIED and each.run.undone_by is None]
         if not done:
             raise NotUndoable(change)
+        return sorted(done, key=lambda each: each.item_number)
+
+    async def _whole_undone_by(self, undo: Change) -> Change | None:
+        """Return the bulk change whose last item *undo* undid after others; None where it undid all of it, or none."""
+        undone = await self.store.changes.get(undo.request.undoes or "")
+        if undone is not None and undone.set_id is not None:
+            undone = await self.store.changes.get(undone.set_id)
+        if undone is None or undone.run.undone_by != undo.id or not undone.is_bulk:
+            return None
+        return undone if any(each.set_id != undo.id for each in await self._undos_of_items(undone)) else None
+
+    async def _undos_of_items(self, whole: Change) -> Sequence[Change]:
+        """Return what undid each item of *whole*, numbered as in an undo of all of them."""
+        items = await self._items_of(whole, (Outcome.UNDONE,))
+        parts = await self.store.changes.get_many([item.change_id for item in items if item.change_id])
+        numbers = {each.run.undone_by or "": whole.bulk.size + 1 - each.item_number for each in parts.values()}
+        undos = await self.store.changes.get_many([*numbers])
+        done = [each.with_fields(item_number=numbers[each.id]) for each in undos.values() if each.run.undone_by is None]
         return sorted(done, key=lambda each: each.item_number)
 
     async def changes_to_revert(self, change: Change) -> Sequence[Change]:
@@ -324,12 +360,23 @@ class FollowUps:
             raise AlreadyRequested(before[-1])
         else:
             proposal = await self._propose_again(change, by=by, channel=channel)
+            if await self._is_rest_of_own_undo(change, proposal, by):
+                # Who pressed the button has not seen what of it deletes.
+                guard = Guard.CONFIRM if proposal.kind.destroys else None
+                proposal = replace(proposal.with_request_fields(undoes_own=True), guard=guard)
             made = await self.proposer.submit(proposal, idempotency_key=f"again:{change.id}:{len(before)}")
         # Only once the new request is stored: a crash in between leaves two requests rather than none.
         if is_held:
             decided = {"decided_by": by, "decided_at": self.proposer.journal.now(), "decision_reason": ""}
             await self.proposer.journal.move(change, Move.WITHDRAW, by=by, **decided)
         return made
+
+    async def _is_rest_of_own_undo(self, change: Change, proposal: Proposal, by: str) -> bool:
+        """Whether *proposal* of *by*, to try *change* again, undoes their own act as they left it: then it needs no approval."""
+        if change.request.undoes is None or not change.request.undoes_own or proposal.guard is not None:
+            return False
+        undone = await self.proposer.journal.get(change.request.undoes)
+        return self._is_own_act(undone, by) and await self._is_exempt(undone, proposal)
 
     async def _propose_again(self, change: Change, *, by: str, channel: str) -> Proposal:
         items = await self._items_not_done(change)

@@ -157,12 +157,12 @@ def overtaken_buttons(change: Change, since: Change) -> list[Block | None]:
 
 
 def _redo_button(change: Change) -> Block | None:
-    """Return the button that undoes the undo of *change*; None for a temporary one, which has other buttons for that."""
+    """Return the button that undoes what undid *change*; None for a temporary one, which has other buttons for that."""
     undone = change.run.undone
     if undone is None or undone.cause.kind is not CauseKind.UNDO or change.request.reverts_at is not None:
         return None
     deletes = question_of_second_deletion(change, "Redo") if takes_away(change) else None
-    return decide_button("Redo", "undo", change.run.undone_by or "", confirm=deletes)
+    return decide_button("Redo", "redo", change.run.undone_by or "", confirm=deletes)
 
 
 def _switch_off_again_button(change: Change) -> Block | None:

@@ -93,7 +93,8 @@ async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) ->
         return await gatehouse.changes.journal.get(click.value)
     for _ in range(LOOKS_FOR_CARD):
         change = await gatehouse.changes.journal.get(click.value)
-        cards = list(filter(None, (change.set_id or change.id, change.request.undoes)))
+        undone = await gatehouse.store.changes.get(change.request.undoes or "")
+        cards = [change.set_id or change.id, *([undone.set_id or undone.id] if undone is not None else [])]
         found = [await gatehouse.store.cards.is_message_of(card, caller.channel, caller.message) for card in cards]
         if any(stands is not None for stands in found):
             break
@@ -127,6 +128,7 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
     "later": lambda change, c, g: g.changes.decisions.decide(change, Decision.APPROVE, c.user, for_later=True),
     "keep": lambda change, caller, g: g.changes.decisions.decide(change, Decision.WITHDRAW, caller.user),
     "undo": _undo,
+    "redo": lambda change, caller, g: _undo(change, caller, g, is_redo=True),
     "end": lambda change, c, g: g.changes.followups.revert_early(change, by=c.user, since=c.asked_at),
     "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_decision_args(caller)),
     "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_decision_args(caller)),

@@ -26,7 +26,7 @@ from handlers.members.commands import (
 )
 from sandbox.services.database import Record
 from sandbox.services.seed import members
-from tests.doors.play import NON_ASCII, UNDO, Doors, Play
+from tests.doors.play import NON_ASCII, REDO, UNDO, Doors, Play
 
 SITE: Final = "site_1"
 FORM: Final = member_form_view.CALLBACK
@@ -118,7 +118,7 @@ async def grant_undo_and_redo(play: MemberPlay) -> None:
     await play.alice.presses(UNDO)
     await play.stays()
     await play.alice.sees("Undone by")
-    await play.alice.presses(UNDO)
+    await play.alice.presses(REDO)
     await play.becomes(play.now, play.having("vip"))
 
 
@@ -168,7 +168,7 @@ async def revoke_undo_and_redo(play: MemberPlay) -> None:
     await play.alice.presses(UNDO)
     await play.becomes(play.now, play.having("free", less="free"))
     await play.alice.sees("Undone by")
-    await play.alice.presses(UNDO)
+    await play.alice.presses(REDO)
     await play.becomes(play.now, play.having(less="free"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Final
 
 import pytest
 
@@ -80,6 +81,68 @@ async def test_the_rest_of_an_undo_is_an_undo(workspace: Sandbox, alice: Colleag
     assert (await alice.sees_set(undone=3, where=undone)).ts == card.ts
     told = await alice.is_notified("reverted")
     assert cara.id in alice.slack_text(told), "once, when all of it is reverted"
+
+
+async def test_redo_makes_all_again_whose_undo_took_two_tries(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    card = await alice.says(f"/rules off {OLD} {PAY} {HELP}")
+    await alice.sees_set(applied=3)
+    for _ in range(2):
+        workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=1)
+        await cara.clicks(card, "Undo")
+        partly = await alice.sees_set(applied=2, failed=1)
+        await cara.clicks(partly, "Retry the one that failed")
+        await alice.sees_set(undone=3, where=undone)
+        assert statuses(workspace) == ["Active"] * 3
+
+        await alice.clicks(card, "Redo")
+        assert (await alice.sees_set(applied=3, where=redone)).ts == card.ts
+        assert statuses(workspace) == ["Inactive"] * 3
+
+
+GRANTS: Final = "/members grant anna.berg@example.com,ben.costa@example.com,chloe.diaz@example.com beta"
+
+
+@pytest.mark.policy('guards = [{operation = "member.revoke", guard = "approve"}]')
+@pytest.mark.parametrize("is_moved", [False, True])
+async def test_the_rest_of_what_needs_no_approval_needs_none_either_unless_somebody_changed_it(
+    workspace: Sandbox, bob: Colleague, is_moved: bool
+) -> None:
+    members = workspace.services.members
+    card = await bob.says(GRANTS)
+    await bob.sees_set(applied=3)
+    members.stage.faults.add("403", method="DELETE", times=1)
+    await bob.clicks(card, "Undo")
+    partly = await bob.sees_set(applied=2, failed=1)
+    if is_moved:
+        for email in ("anna.berg@example.com", "ben.costa@example.com", "chloe.diaz@example.com"):
+            theirs = members.get("site_1", email) or {}
+            members.put("site_1", theirs | {"name": "Theirs"})
+
+    await bob.clicks(partly, "Retry the one that failed")
+    if is_moved:
+        assert "Approve" in bob.slack_text(await bob.sees_change(state=State.PROPOSED))
+    else:
+        await bob.sees_set(undone=3, where=undone)
+
+
+async def test_the_redo_of_what_two_people_undid_needs_the_second_person(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    card = await alice.says("/members remove anna.berg@example.com,ben.costa@example.com")
+    await approve_card(cara, card)
+    done = await alice.sees_set(applied=2)
+    workspace.services.members.stage.faults.add("403", method="POST", times=1)
+    await cara.clicks(done, "Undo")
+    await alice.clicks(await alice.sees_set(applied=1, failed=1), "Retry the one that failed")
+    await alice.sees_set(undone=2, where=undone)
+
+    await alice.clicks(card, "Redo", confirm=True)
+    asked = await alice.sees_change(state=State.PROPOSED)
+    assert "Needs approval" in alice.slack_text(asked)
+    await approve_card(cara, asked)
+    await alice.sees_set(applied=2, where=redone)
 
 
 async def test_what_started_tells_how_much_of_it_is_done(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
