@@ -94,7 +94,9 @@ def _state_text(change: Change, tally: Tally | None = None) -> str:
         others = tally.meant - tally.of(DONE) - failed - unclear
         parts = [f"{failed:,} failed" if failed else "", f"{others:,} not done" if others else ""]
         parts += [f"{unclear:,} not confirmed"] if unclear else []
-        word = ", ".join(filter(None, [f"{tally.of(DONE):,} of {tally.meant:,} done", *parts]))
+        undone, done = tally[Outcome.UNDONE], tally.of(DONE)
+        so_far = f"{undone:,} of {tally.meant:,} undone" if undone else f"{done:,} of {tally.meant:,} done"
+        word = ", ".join(filter(None, [so_far, *parts]))
     if change.state is State.PROPOSED and change.decision.expires:
         return f"{word}, expires {when(change.decision.expires)}"
     if change.state is State.PLANNED:

@@ -57,8 +57,10 @@ def outcome_word(change: Change) -> str:
 
 
 def is_partly_done(change: Change, tally: Tally | None) -> bool:
-    """Whether a bulk *change* is applied, though not all of its items are done."""
-    return change.state is State.APPLIED and tally is not None and tally.of(DONE) < tally.meant
+    """Whether a bulk *change* is applied, though not all of its items are done, or some of them are undone again."""
+    if change.state is not State.APPLIED or tally is None:
+        return False
+    return tally.of(DONE) < tally.meant or (tally[Outcome.UNDONE] > 0 and not change.run.undone_by)
 
 
 def mark_of(change: Change, tally: Tally | None = None) -> str:
@@ -152,6 +154,8 @@ def _partial_title(change: Change, said: Phrases, tally: Tally) -> str:
         return "" if tally[Outcome.UNDONE] == meant else f"{said.request}: undone"
     if not is_partly_done(change, tally):
         return ""
+    if tally[Outcome.UNDONE]:
+        return f"{said.request}: {tally[Outcome.UNDONE]:,} of {meant:,} undone"
     more = f", {unclear:,} not confirmed yet" if unclear else ""
     is_counted = said.done.startswith(f"{meant:,} ")
     return f"{done:,} of {said.done}{more}" if is_counted else f"{said.request}: {done:,} of {meant:,} done{more}"

@@ -232,6 +232,23 @@ async def test_no_list_says_that_all_is_done_where_only_some_is(
     assert there == ({*shown} if lasting else {*shown} - {"/gatehouse planned"})
 
 
+@pytest.mark.parametrize("lasting", ["", " for 2h"])
+async def test_what_is_undone_in_part_is_called_so_everywhere(
+    workspace: Sandbox, alice: Colleague, lasting: str
+) -> None:
+    card = await alice.says(f"/rules off {OLD} {PAY} {HELP}{lasting}")
+    await alice.sees_set(applied=3)
+    workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=1)
+    await alice.clicks(card, "Revert now" if lasting else "Undo")
+    await alice.sees_set(applied=2, failed=1)
+
+    shown = {"card": alice.slack_text(await alice.sees_set(undone=2, applied=1))} | await lists(alice)
+
+    assert [name for name, text in shown.items() if "rules switched off" in text] == []
+    there = {name for name, text in shown.items() if "2 of 3 undone" in text}
+    assert there == ({*shown} if lasting else {*shown} - {"/gatehouse planned"})
+
+
 async def test_no_list_says_that_a_rule_is_off_which_somebody_switched_on(alice: Colleague, cara: Colleague) -> None:
     await alice.says(f"/rules off {OLD} for 2h")
     await cara.says(f"/rules on {OLD}")
