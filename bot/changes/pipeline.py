@@ -14,10 +14,11 @@ import structlog
 
 from bot.changes.decisions import LOOKED, Decisions
 from bot.changes.execute import RECONCILE_AFTER, Executor, Failpoint, no_failpoint
+from bot.changes.followups import FollowUps
 from bot.changes.freezing import Freezes
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
-from bot.changes.propose import FollowUps, Proposer
+from bot.changes.propose import Proposer
 from bot.changes.refusals import Refusals
 from bot.changes.rights import Rights
 from bot.changes.targets import AdapterOf

@@ -1,0 +1,346 @@
+"""Propose what follows from an earlier change: its undo, its revert, and the same request again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from bot.changes.model.change import Change
+from bot.changes.model.documents import Document
+from bot.changes.model.edits import Target
+from bot.changes.model.items import NOT_DONE, Item, Outcome
+from bot.changes.model.parts import Cause, CauseKind, Guard
+from bot.changes.model.states import HOLDING, LIVE, Move, State
+from bot.changes.proposals import Proposal, inverse, is_recreated, move_again, request_again, revert_anyway, undo_cause
+from bot.changes.propose import OWN_UNDO_WITHIN, Proposer
+from bot.changes.refusals import AlreadyDecided, AlreadyRequested, NotTemporary, NotUndoable
+from bot.changes.rights import Decision, Rights
+from bot.changes.targets import LOOKING, AdapterOf
+from bot.clients.errors import ClientError
+from bot.store.engine import Store
+
+FollowUp = Literal["undo", "revert", "again"]
+"""What follows from a change: its undo, its revert at the end, or a request of what was not done. Part of an idempotency key."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUps:
+    """Proposes the changes that follow from an earlier one: undo, revert, and the same request again."""
+
+    store: Store
+    adapter: AdapterOf
+    proposer: Proposer
+    rights: Rights
+
+    async def undo(
+        self,
+        change: Change,
+        *,
+        by: str,
+        channel: str,
+        reason: str = "",
+        since: datetime | None = None,
+        by_text: bool = False,
+        is_redo: bool = False,
+    ) -> Change:
+        """Undo an applied *change* by a new change, and return that one; raises NotUndoable where *change* was not applied.
+
+        Where it is a step, all steps are undone: undoing one alone could leave a member with neither of their two emails.
+
+        Requested twice, or by two people at once, it is one undo: the second request gets the change that the first made.
+        *since*: when the request came in; what *by* has undone since then is the answer to it, whatever its outcome.
+        *by_text*: *by* has not seen what the undo deletes, and so confirms it first where nobody else has to approve.
+        *is_redo*: *change* undid the last of a bulk change, and what undid the others is undone, too.
+        Raises as `Rights.require` and `Proposer.submit` do.
+        """
+        if change.bulk.in_steps and change.set_id is not None:
+            change = await self.proposer.journal.get(change.set_id)
+        await self.rights.require(change, Decision.UNDO, by)
+        undos, is_own = await self._followups(change, "undo"), self._is_own_act(change, by)
+        # Before the check: after this request's own undo, *change* can't be undone any more.
+        if (made := _find_since(undos, by, since)) is not None:
+            return await self.proposer.executor.go_on(made)
+        _require_undoable(change)
+        whole = await self._whole_undone_by(change) if is_redo else None
+        done = await (self._undos_of_items(whole) if whole is not None else self._undoable_changes(change))
+        if whole is not None:
+            acts = await self.store.changes.get_many(list({each.set_id or each.id for each in done}))
+            is_own = all(self._is_own_act(each, by) for each in acts.values())
+        for undo in undos:
+            if _is_same_undo(undo, change, by, channel, is_own=is_own):
+                return undo
+        proposal = await self._inverse(change, done, by=by, channel=channel)
+        if whole is not None:
+            proposal = replace(proposal, purpose=whole.bulk.purpose)
+        is_own = is_own and await self._is_exempt(change, proposal)
+        proposal = proposal.with_request_fields(undoes_own=is_own, reason=reason, **await self._end_fields(change))
+        if is_own and by_text and proposal.kind.destroys:
+            proposal = replace(proposal, guard=Guard.CONFIRM)
+        if change.review_due:
+            proposal = proposal.with_request_fields(
+                settles_review=await self.rights.is_allowed(change, Decision.REVIEW, by)
+            )
+        # Two requests at the same time count the same undos, so their key is the same, and only one undo is made.
+        return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")
+
+    async def _end_fields(self, undo: Change) -> dict[str, Any]:
+        """Return request fields for an undo of *undo*: a temporary change that it restores gets its future end back."""
+        undone = await self.store.changes.get(undo.request.undoes) if undo.request.undoes is not None else None
+        if undone is not None and undone.set_id is not None:
+            undone = await self.store.changes.get(undone.set_id)
+        if (
+            undone is None
+            or undone.request.reverts_at is None
+            or undone.request.reverts_at <= self.proposer.journal.now()
+        ):
+            return {}
+        return {name: getattr(undone.request, name) for name in ("reverts_at", "reverts_at_as_typed")}
+
+    async def _is_exempt(self, change: Change, proposal: Proposal) -> bool:
+        """Whether no freeze keeps *proposal* from undoing *change* without an approval.
+
+        Only putting back is exempt from a freeze: the undo of an undo makes the change again.
+        """
+        is_putting_back = change.request.undoes is None
+        return is_putting_back or await self.proposer.freeze_against(proposal, self.proposer.journal.now()) is None
+
+    def _is_own_act(self, change: Change, by: str) -> bool:
+        """Whether *by* alone requested and decided *change*, within OWN_UNDO_WITHIN.
+
+        A revert of a temporary change doesn't count: it was agreed to with the change that it ends.
+        """
+        cause, done = change.request.cause, change.run.finished_at
+        is_end = cause is not None and cause.kind is not CauseKind.UNDO
+        is_alone = change.decision.guard is not Guard.APPROVE and not change.decision.glass_broken
+        if is_end or not is_alone or {change.request.requester, change.decision.decided_by} != {by}:
+            return False
+        return done is not None and self.proposer.journal.now() - done <= OWN_UNDO_WITHIN
+
+    async def revert_early(self, change: Change, *, by: str, since: datetime | None = None) -> Change:
+        """Revert a temporary *change* before its end; raises as `revert` and `Rights.require` do.
+
+        It needs no approval, as the end was agreed to with the change: anyone who may request such a change may revert it.
+        """
+        await self.rights.require(change, Decision.REVERT, by)
+        return await self.revert(change, by=by, cause=undo_cause(change, CauseKind.EARLY_END), since=since)
+
+    async def revert(
+        self, change: Change, *, by: str, cause: Cause, since: datetime | None = None, quiet: bool = False
+    ) -> Change:
+        """Revert a temporary *change*, as was agreed when it was requested; once, no matter who asks and how often.
+
+        *since*: as for `undo`. *quiet*: a failed try gets no card, since it is tried again. Raises NotUndoable, NotTemporary
+        where its end is no longer the one that *change* has, and TargetBusy while another change is being applied to its
+        target; a request that only waits does not block it.
+        """
+        reverts = await self._followups(change, "revert")
+        if (made := _find_since(reverts, by, since)) is not None:
+            return await self.proposer.executor.go_on(made)
+        # A revert that is under way or succeeded is the answer; after one that failed, there is another.
+        if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.run.undone_by):
+            return reverts[-1]
+        if change.run.undone_by is None and not change.is_temporary:
+            raise NotTemporary(change)
+        _require_undoable(change)
+        is_end = cause.kind is CauseKind.END
+        done = await (self.changes_to_revert if is_end else self._undoable_changes)(change)
+        proposal = await self._inverse(change, done, by=by, channel=change.request.channel, cause=cause)
+        proposal = proposal.with_request_fields(agreed=True, quiet_refusal=quiet)
+        key = f"revert:{change.id}:{len(reverts)}"
+        return await self.proposer.submit(proposal, idempotency_key=key, reverts=change)
+
+    async def _inverse(
+        self, change: Change, done: Sequence[Change], *, by: str, channel: str, cause: Cause | None = None
+    ) -> Proposal:
+        read = await self._read_changes(done)
+        steps = await self._items_of(change, Outcome) if change.bulk.in_steps else ()
+        return inverse(change, read, by=by, channel=channel, steps=steps, cause=cause)
+
+    async def _items_of(self, whole: Change, outcomes: Iterable[Outcome]) -> Sequence[Item]:
+        """Return the items of *whole* with one of these *outcomes*."""
+        return await self.store.items.find(whole.id, frozenset(outcomes), whole.bulk.size)
+
+    async def _undoable_changes(self, change: Change) -> Sequence[Change]:
+        """Return what can be undone of *change*: itself, or its applied items in order; raises NotUndoable without any."""
+        if not change.is_bulk:
+            return [change]
+        items = await self._items_of(change, (Outcome.APPLIED,))
+        changes = await self.store.changes.get_many([item.change_id for item in items if item.change_id])
+        done = [each for each in changes.values() if each.state is State.APPLIED and each.run.undone_by is None]
+        if not done:
+            raise NotUndoable(change)
+        return sorted(done, key=lambda each: each.item_number)
+
+    async def _whole_undone_by(self, undo: Change) -> Change | None:
+        """Return the bulk change whose last item *undo* undid after others; None where it undid all of it, or none."""
+        undone = await self.store.changes.get(undo.request.undoes or "")
+        if undone is not None and undone.set_id is not None:
+            undone = await self.store.changes.get(undone.set_id)
+        if undone is None or undone.run.undone_by != undo.id or not undone.is_bulk:
+            return None
+        return undone if any(each.set_id != undo.id for each in await self._undos_of_items(undone)) else None
+
+    async def _undos_of_items(self, whole: Change) -> Sequence[Change]:
+        """Return what undid each item of *whole*, numbered as in an undo of all of them."""
+        items = await self._items_of(whole, (Outcome.UNDONE,))
+        parts = await self.store.changes.get_many([item.change_id for item in items if item.change_id])
+        numbers = {each.run.undone_by or "": whole.bulk.size + 1 - each.item_number for each in parts.values()}
+        undos = await self.store.changes.get_many([*numbers])
+        done = [each.with_fields(item_number=numbers[each.id]) for each in undos.values() if each.run.undone_by is None]
+        return sorted(done, key=lambda each: each.item_number)
+
+    async def changes_to_revert(self, change: Change) -> Sequence[Change]:
+        """Return what a temporary *change* did and nobody made again since; raises NotUndoable where nothing was done."""
+        done = await self._undoable_changes(change)
+        applied = await self.store.changes.applied_by_target([each.edit.target for each in done])
+        return [each for each in done if not is_recreated(each, applied.get(each.edit.target, ()))]
+
+    async def require_readable(self, whole: Change) -> None:
+        """Require that the targets of the items of *whole* can be read now; raises a ClientError, and NotUndoable."""
+        await self.read_targets([done.edit.target for done in await self._undoable_changes(whole)])
+
+    async def _read_changes(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Document | None]]:
+        """Return each change with the current id and the current content of its target.
+
+        Only members are read, since undoing a change of theirs applies a difference. Rules, and what can't be read, are taken
+        to be as the change left them; all are compared again right before the write.
+        """
+        called = [change.with_fields(target=await self._current_target(change.edit.target)) for change in changes]
+        try:
+            live = dict(
+                await self.read_targets([each.edit.target for each in called if each.edit.target.service == "members"])
+            )
+        except ClientError:
+            live = {}
+        return [(each, live.get(each.edit.target, each.run.result)) for each in called]
+
+    async def read_targets(self, targets: Sequence[Target]) -> Sequence[tuple[Target, Document | None]]:
+        """Return *targets* with their current ids, each with its content, None where it is absent; raises a ClientError."""
+        called = [await self._current_target(target) for target in targets]
+        places: dict[tuple[str, str | None], list[Target]] = {}
+        for target in called:
+            if target.key:
+                places.setdefault(target.place, []).append(target)
+        snapshots = {place: await self.adapter(some[0], LOOKING).snapshot(some) for place, some in places.items()}
+        return [(target, snapshots[target.place].live(target) if target.key else None) for target in called]
+
+    async def is_being_undone(self, change: Change) -> bool:
+        """Whether an undo of *change* is at work, or of unknown outcome."""
+        return any(undo.state in HOLDING for undo in await self._followups(change, "undo"))
+
+    async def last_revert(self, change: Change) -> Change | None:
+        """Return the last try to revert a temporary *change*; None where there was none yet."""
+        return next(iter((await self._followups(change, "revert"))[-1:]), None)
+
+    async def _followups(self, change: Change, way: FollowUp) -> Sequence[Change]:
+        """Return every change that followed from *change* in this *way*, the oldest first."""
+        found: list[Change] = []
+        # Their keys are numbered from zero, without gaps: the first number that is free ends the row.
+        while (known := await self.store.changes.find_by_key(f"{way}:{change.id}:{len(found)}")) is not None:
+            found.append(known)
+        return found
+
+    async def revert_anyway(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
+        """Propose to revert a temporary *change* that was left at its end because somebody had changed its target.
+
+        Raises NotTemporary where it was not left, or its target is gone, a ClientError, and as `Proposer.submit` does.
+        """
+        if change.state is not State.APPLIED or not change.run.revert_failure or change.run.undone_by is not None:
+            raise NotTemporary(change)
+        ((target, live),) = await self.read_targets([change.edit.target])
+        if live is None:
+            raise NotTemporary(change)
+        proposal = revert_anyway(change.with_fields(target=target), live, by=by, channel=channel)
+        return await self.proposer.submit(proposal, idempotency_key=idempotency_key)
+
+    async def request_again(self, change: Change, *, by: str, channel: str, since: datetime | None = None) -> Change:
+        """Propose again what *change* asked for and what was not done, based on its targets as they are now.
+
+        *change* is stale, held, or an ended bulk change, of which the items that were not done are proposed. *since*: as for
+        `undo`. Raises AlreadyDecided for any other, AlreadyRequested where it was requested again already, so that two clicks
+        don't create two rules, NothingToDo, and a ClientError.
+        """
+        is_held = change.state is State.PLANNED and bool(change.run.held)
+        has_ended = change.state not in LIVE if change.is_bulk else change.state is State.STALE
+        if not has_ended and not is_held:
+            raise AlreadyDecided(change)
+        before = await self._followups(change, "again")
+        if (made := _find_since(before, by, since)) is not None:
+            made = await self.proposer.executor.go_on(made)
+        elif before and _may_be_done(before[-1]):
+            raise AlreadyRequested(before[-1])
+        else:
+            proposal = await self._propose_again(change, by=by, channel=channel)
+            if await self._is_rest_of_own_undo(change, proposal, by):
+                # Who pressed the button has not seen what of it deletes.
+                guard = Guard.CONFIRM if proposal.kind.destroys else None
+                proposal = replace(proposal.with_request_fields(undoes_own=True), guard=guard)
+            made = await self.proposer.submit(proposal, idempotency_key=f"again:{change.id}:{len(before)}")
+        # Only once the new request is stored: a crash in between leaves two requests rather than none.
+        if is_held:
+            decided = {"decided_by": by, "decided_at": self.proposer.journal.now(), "decision_reason": ""}
+            await self.proposer.journal.move(change, Move.WITHDRAW, by=by, **decided)
+        return made
+
+    async def _is_rest_of_own_undo(self, change: Change, proposal: Proposal, by: str) -> bool:
+        """Whether *proposal* of *by*, to try *change* again, undoes their own act as they left it: then it needs no approval."""
+        if change.request.undoes is None or not change.request.undoes_own or proposal.guard is not None:
+            return False
+        undone = await self.proposer.journal.get(change.request.undoes)
+        return self._is_own_act(undone, by) and await self._is_exempt(undone, proposal)
+
+    async def _propose_again(self, change: Change, *, by: str, channel: str) -> Proposal:
+        items = await self._items_not_done(change)
+        now = await self.read_targets([item.target for item in items])
+        wanted = [
+            (item.model_copy(update={"target": target}), live) for item, (target, live) in zip(items, now, strict=True)
+        ]
+        propose = move_again if change.bulk.in_steps else request_again
+        again = propose(change, wanted, by=by, channel=channel)
+        # Its start is past, so it is requested for now.
+        if (starts := again.request.starts_at) is not None and starts <= self.proposer.journal.now():
+            again = again.with_request_fields(starts_at=None, starts_at_as_typed="")
+        return again
+
+    async def _items_not_done(self, change: Change) -> Sequence[Item]:
+        """Return the items of *change* that were not done, or all of its steps; a change of one thing is its own item."""
+        if not change.is_bulk:
+            return [Item.of(1, change.edit, undoes=change.request.undoes)]
+        return await self._items_of(change, Outcome if change.bulk.in_steps else NOT_DONE | {Outcome.WAITING})
+
+    async def _current_target(self, target: Target) -> Target:
+        """Return *target* with its current id: a rule that was deleted and restored has a new one."""
+        if target.service != "rules" or target.key is None:
+            return target
+        return target.model_copy(update={"key": await self.store.former_ids.resolve(target.key)})
+
+
+def _find_since(made: Sequence[Change], by: str, since: datetime | None) -> Change | None:
+    """Return the first of *made* that *by* requested at *since* or later; None without one, or without such a time."""
+    mine = (each for each in made if each.request.requester == by)
+    return None if since is None else next((each for each in mine if each.created >= since), None)
+
+
+def _may_be_done(change: Change) -> bool:
+    """Whether *change* is done, or may still be."""
+    return change.state in LIVE | {State.APPLIED, State.UNSETTLED} and change.run.undone_by is None
+
+
+def _require_undoable(change: Change) -> None:
+    """Raise NotUndoable unless *change* was applied and not undone since."""
+    if change.state is not State.APPLIED or change.run.undone_by is not None:
+        raise NotUndoable(change)
+
+
+def _is_same_undo(undo: Change, change: Change, by: str, channel: str, *, is_own: bool) -> bool:
+    """Whether an earlier *undo* of *change* is what *by* asks for now in *channel*.
+
+    Somebody else's pending undo counts only where it waits for an approval: their own confirmation may never come. It never
+    counts where *is_own*, since *by* then needs nobody to undo the change.
+    """
+    if undo.state is State.PROPOSED:
+        is_same = undo.decision.guard is Guard.APPROVE and undo.request.channel == channel
+        return undo.request.requester == by or (is_same and not is_own)
+    return undo.state in HOLDING or (undo.state is State.APPLIED and not change.is_bulk and undo.run.undone_by is None)
