@@ -274,7 +274,7 @@ class FollowUps:
         else:
             proposal = await self._propose_again(change, by=by, channel=channel)
             if await self._is_rest_of_own_undo(change, proposal, by):
-                # Who pressed the button has not seen what of it deletes.
+                # Who pressed the button was not shown what of it deletes.
                 guard = Guard.CONFIRM if proposal.kind.destroys else None
                 proposal = replace(proposal.with_request_fields(undoes_own=True), guard=guard)
             made = await self.proposer.submit(proposal, idempotency_key=f"again:{change.id}:{len(before)}")
@@ -285,8 +285,14 @@ class FollowUps:
         return made
 
     async def _is_rest_of_own_undo(self, change: Change, proposal: Proposal, by: str) -> bool:
-        """Whether *proposal* of *by*, to try *change* again, undoes their own act as they left it: then it needs no approval."""
+        """Whether *proposal* of *by*, to try *change* again, undoes their own act as they left it, and the policy guards that.
+
+        Then it needs no approval, as the first try didn't.
+        """
         if change.request.undoes is None or not change.request.undoes_own or proposal.guard is not None:
+            return False
+        policy = self.rights.access.policy()
+        if all(policy.guard_for(operation, site).guard is Guard.NONE for operation, site in change.needs):
             return False
         undone = await self.proposer.journal.get(change.request.undoes)
         return self._is_own_act(undone, by) and await self._is_exempt(undone, proposal)
