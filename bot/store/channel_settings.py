@@ -138,6 +138,27 @@ class LastLists:
             await self.settings.put(tx, person, f"listed_{service}", json.dumps(list(refs)))
 
 
+MAX_PINS: Final = 100
+"""How many pins a channel of Slack has room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """The messages with which rules are pinned in channels."""
+
+    session: Session
+    settings: ChannelSettings
+
+    async def replace(self, channel: str, rule_id: str, ts: str) -> str:
+        """Record that the message *ts* pins a rule in *channel*; return the one that did before, empty where none is known."""
+        async with self.session.writing() as tx:
+            pins = json.loads(await self.settings.get_locked(tx, channel, "pins") or "{}")
+            before = str(pins.pop(rule_id, ""))
+            kept = [*pins.items(), (rule_id, ts)][-MAX_PINS:]
+            await self.settings.put(tx, channel, "pins", json.dumps(dict(kept)))
+        return before
+
+
 MAX_LINKS: Final = 100
 """How many times a rule may be restored before its first id is no longer followed."""
 

@@ -85,11 +85,11 @@ async def _show_at(rule: Rule, start: Start, caller: Caller, gatehouse: Gatehous
 
 @handles(RulesPin)
 async def pin(command: RulesPin, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Post and pin the rule as it is now; a pinned card isn't updated, so it says when it was made."""
+    """Post and pin the rule as it is now; a pinned card isn't updated, so it says when it was made, and the next replaces it."""
     rule = await find_rule(command, caller, gatehouse)
     card = views.rule_card(rule, public=True, groups=await groups_of([rule], gatehouse))
     card = replace(card, blocks=(*card.blocks, messages.context(f"As of {when(gatehouse.now())}")))
-    return Posted(card, is_pinned=True)
+    return Posted(card, pins=rule.id)
 
 
 @handles(RulesOn)

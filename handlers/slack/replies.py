@@ -76,12 +76,15 @@ class Answers:
         if reply.clicked is not None and caller.clicked_in_channel:
             with suppress(SlackRefused, SlackUnreachable):  # it may be gone, and what is new was posted
                 await self._slack.edit(caller.channel, caller.message, reply.clicked)
-        if not reply.is_pinned:
+        if not reply.pins:
             return
         try:
             await self._slack.call("pins.add", channel=channel, timestamp=ts)
         except SlackRefused as refusal:
             raise NotPinned(refusal.code) from refusal
+        if before := await self._gatehouse.store.pins.replace(channel, reply.pins, ts):
+            with suppress(SlackRefused, SlackUnreachable):  # somebody may have unpinned or deleted it
+                await self._slack.call("pins.remove", channel=channel, timestamp=before)
 
     async def _attach(self, caller: Caller, reply: Attached) -> None:
         """Send a file; who asked elsewhere than where it goes hears privately that it is there."""

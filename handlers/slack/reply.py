@@ -22,13 +22,14 @@ class Private:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A message that the whole channel sees, and that may be pinned there.
+    """A message that the whole channel sees.
 
+    *pins*: the id of the rule that it is pinned for, in the place of an earlier pin of that rule; empty: it isn't pinned.
     *clicked*: replaces the message in the channel whose button was clicked, if any.
     """
 
     message: Message
-    is_pinned: bool = False
+    pins: str = ""
     clicked: Message | None = None
 
 

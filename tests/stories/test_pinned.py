@@ -9,7 +9,7 @@ import pytest
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
-from tests.conftest import OPS
+from tests.conftest import OPS, until
 from tests.harness.colleague import Colleague
 
 OLD = "Redirect_x1old"
@@ -34,6 +34,23 @@ async def test_a_rule_is_posted_for_all_and_pinned(workspace: Sandbox, alice: Co
     assert "As of" in alice.slack_text(message)
     await alice.clicks(message, "v1.run.privately")
     assert (await alice.sees("Switch off")).visible_to == alice.id
+
+
+async def test_a_rule_that_is_pinned_again_has_one_pin_that_shows_it_as_it_is_now(
+    workspace: Sandbox, alice: Colleague, bob: Colleague
+) -> None:
+    first = await pinned(workspace, alice, f"/rules pin {OLD}")
+    other = await alice.says("/rules pin Redirect_chk01")
+    await until(lambda: other.pinned is not None)
+    await alice.says(f"/rules off {OLD}")
+    await alice.sees_change(of=OLD)
+
+    again = await alice.says(f"/rules pin {OLD}")
+
+    await until(lambda: first.pinned is None)
+    assert again.pinned is not None
+    assert "Off" in alice.slack_text(again)
+    assert other.pinned is not None, "another rule keeps its pin"
 
 
 @pytest.mark.parametrize("code", ["missing_scope", "too_many_pins", "fatal_error"])
