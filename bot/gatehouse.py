@@ -12,6 +12,7 @@ from bot.changes.pipeline import Pipeline
 from bot.clients.gate import CallContext
 from bot.clients.members import MembersReader
 from bot.clients.rules import GroupsReader, RulesReader
+from bot.health import Health
 from bot.policy.access import Access
 from bot.policy.limits import RateLimiter
 from bot.store.engine import Store
@@ -78,7 +79,7 @@ class Gatehouse:
     files: FileReader
     limits: RateLimiter
     now: Callable[[], datetime]
-    health: Callable[[], Awaitable[dict[str, str]]]
+    health: Callable[[], Awaitable[Mapping[str, Health]]]
     extra_segments: tuple[str, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict)
     """Host of each service, for people who must see which one they are changing."""

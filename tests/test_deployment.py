@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from bot.changes.model.states import State
+from bot.health import Health
 from bot.server.edge import web_app
 from bot.server.manifest import document
 from bot.settings import Settings
@@ -190,7 +191,7 @@ def test_images_of_others_are_named_as_the_known_limits_say() -> None:
     assert all(re.search(r":\d", image.partition("@")[0]) for image in images), "a tag that says no version"
 
 
-async def _ready() -> dict[str, str]:
+async def _ready() -> dict[str, Health]:
     return {}
 
 

@@ -28,12 +28,13 @@ from bot.changes.timers import TimerWorker
 from bot.changes.worker import DRAIN_SECONDS, Wake, lease_for
 from bot.clients.http import ssl_context
 from bot.gatehouse import Gatehouse, Site
+from bot.health import Health, Level, health_of
 from bot.members.model import reference
 from bot.policy.access import Access
 from bot.policy.file import BadPolicy, CurrentPolicy, summary
 from bot.policy.limits import RateLimiter
 from bot.policy.model import Policy
-from bot.server.edge import WARNING, Verifier, slack_endpoint, web_app
+from bot.server.edge import Verifier, slack_endpoint, web_app
 from bot.server.figures import measure, watch_loop
 from bot.server.manifest import missing_scopes_text, optional_scopes_text
 from bot.server.services import open_services
@@ -113,12 +114,12 @@ async def running(
 
         envelopes: Envelopes | None = None
 
-        async def health() -> dict[str, str]:
+        async def health() -> dict[str, Health]:
             socket = {} if envelopes is None else {"socket mode": await envelopes.health()}
             scopes = _scopes(slack.scopes)
             groups = _missing_groups(policy(), directory)
-            clock_says = slack.clock_status()
-            return {"slack": slack.says, **socket, "clock": clock_says, **await store.health(), **scopes, **groups}
+            own = {"slack": health_of(slack.trouble), **socket, "clock": health_of(slack.clock_trouble())}
+            return {**own, **await store.health(), **scopes, **groups}
 
         wake_outbox, wake_timers, wake_batches = Wake(), Wake(), Wake()
 
@@ -256,18 +257,19 @@ async def _open_locked_store(
         yield store, now
 
 
-def _scopes(granted: str) -> Mapping[str, str]:
+def _scopes(granted: str) -> Mapping[str, Health]:
     """Return what does not work because the app lacks scopes; empty where it lacks none."""
     if words := missing_scopes_text(granted):
-        return {"scopes": f"{WARNING}{words}"}
+        return {"scopes": Health(Level.NEEDS_ATTENTION, words)}
     words = optional_scopes_text(granted)
-    return {"scopes": f"ok, {words}"} if words else {}
+    return {"scopes": Health(Level.WORKS, words)} if words else {}
 
 
-def _missing_groups(policy: Policy, directory: SlackDirectory) -> dict[str, str]:
+def _missing_groups(policy: Policy, directory: SlackDirectory) -> Mapping[str, Health]:
     """Return a warning that names the user groups of the policy that Slack doesn't have; empty where none is missing."""
     gone = ", ".join(sorted(directory.missing_groups & policy.groups))
-    return {"user groups": f"{WARNING}{gone} not found in Slack: nobody has a role through them"} if gone else {}
+    words = f"{gone} not found in Slack: nobody has a role through them"
+    return {"user groups": Health(Level.NEEDS_ATTENTION, words)} if gone else {}
 
 
 async def _take_over(store: Store) -> None:

@@ -151,9 +151,9 @@ async def _slack(settings: Settings) -> Sequence[Finding]:
             return [_unreachable(settings, error)]
         found = [Finding("Slack", True, f"signed in as {answer.get('user')} in {answer.get('team')}")]
         found.append(_scopes(slack.scopes))
-        says = slack.clock_status()
-        mend = "" if says == "ok" else "Let this machine set its clock by NTP"
-        found.append(Finding("clock", says == "ok", "agrees with Slack's" if says == "ok" else says, mend))
+        off = slack.clock_trouble()
+        mend = "Let this machine set its clock by NTP" if off else ""
+        found.append(Finding("clock", not off, off or "agrees with Slack's", mend))
         return [*found, await validate_blocks(slack, largest())]
 
 

@@ -24,6 +24,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from bot.health import Health
 from bot.metrics import ACCEPTED, REJECTED
 
 log = structlog.get_logger(__name__)
@@ -192,19 +193,11 @@ def slack_endpoint(verifier: Verifier, bolt: SlackHandler, *, unsigned_limit: in
     return events
 
 
-Readiness = Callable[[], Awaitable[dict[str, str]]]
-"""Returns the status of each part: "ok", with what to know about it behind a comma, or in a few words what is wrong."""
+Readiness = Callable[[], Awaitable[Mapping[str, Health]]]
+"""Returns the health of each part that Gatehouse can't work without."""
 
 Measure = Callable[[], Awaitable[None]]
 """Sets the metrics that are read only on a scrape; never raises."""
-
-WARNING: Final = "warning: "
-"""The prefix of the status of a part that works but needs attention."""
-
-
-def is_ready(says: str) -> bool:
-    """Whether a part with this status works."""
-    return says == "ok" or says.startswith(("ok, ", WARNING))
 
 
 def web_app(
@@ -221,8 +214,9 @@ def web_app(
 
     async def readyz(_: Request) -> Response:
         parts = await readiness()
-        ready = all(map(is_ready, parts.values()))
-        return JSONResponse({**parts, **services()}, status_code=200 if ready else 503)
+        ready = all(part.is_ready for part in parts.values())
+        shown = {name: str(part) for name, part in parts.items()}
+        return JSONResponse({**shown, **services()}, status_code=200 if ready else 503)
 
     async def metrics(_: Request) -> Response:
         await measure()

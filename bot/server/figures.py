@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 
 from bot import metrics
-from bot.server.edge import is_ready
+from bot.health import Health, health_of
 from bot.store.db import StoreError
 from bot.store.engine import Store
 
@@ -21,12 +21,13 @@ TIMEOUT: Final = 5.0
 
 async def measure(
     store: Store,
-    readiness: Callable[[], Awaitable[Mapping[str, str]]],
+    readiness: Callable[[], Awaitable[Mapping[str, Health]]],
     policy_trouble: Callable[[], str | None],
 ) -> None:
     """Set the metrics that are read on a scrape; a metric that can't be read now has no value."""
     metrics.POLICY_BROKEN.set(policy_trouble() is not None)
-    parts: Mapping[str, str] = {"store": "not read"}
+    unread = health_of("not read")
+    parts: Mapping[str, Health] = {"store": unread}
     backlogs: Mapping[str, tuple[int, float | None]] = {}
     try:
         async with asyncio.timeout(TIMEOUT):
@@ -35,13 +36,13 @@ async def measure(
     except (StoreError, TimeoutError) as error:
         log.warning("backlogs_not_read", error=type(error).__name__)
         # A database that was ready, and then did not answer, is not ready.
-        if is_ready(parts.get("store", "")):
-            parts = {**parts, "store": "not read"}
+        if parts["store"].is_ready:
+            parts = {**parts, "store": unread}
     # Cleared first: what could not be read must not keep its last value.
     for gauge in (metrics.READY, metrics.BACKLOG, metrics.OLDEST):
         gauge.clear()
-    for part, says in parts.items():
-        metrics.READY.labels(part).set(is_ready(says))
+    for name, part in parts.items():
+        metrics.READY.labels(name).set(part.is_ready)
     for what, (count, seconds) in backlogs.items():
         metrics.BACKLOG.labels(what).set(count)
         if seconds is not None:

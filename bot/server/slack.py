@@ -123,10 +123,10 @@ async def sign_in(slack: Slack) -> None:
             mend = MEND["slack_bot_token"]
             raise CannotStart(f"Slack does not accept SLACK_BOT_TOKEN ({refusal.code}). {mend}") from refusal
         # Any other error may be temporary: Gatehouse starts, and its readiness shows the error.
-        slack.says = refusal.code
+        slack.trouble = refusal.code
         log.warning("slack_sign_in", code=refusal.code, url=slack.client.base_url)
     except SlackUnreachable as error:
-        slack.says = "unreachable"
+        slack.trouble = "unreachable"
         log.warning("slack_sign_in", error=str(error), url=slack.client.base_url)
     else:
         log.info("slack_signed_in", team=answer.get("team"), bot=answer.get("user"))

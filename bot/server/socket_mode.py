@@ -19,7 +19,7 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
-from bot.server.edge import WARNING
+from bot.health import WORKS, Health, Level, health_of
 from bot.settings import MEND, CannotStart
 from handlers.slack.client import FATAL, Slack, SlackRefused, SlackUnreachable
 
@@ -224,12 +224,13 @@ class Envelopes:
         began = time.time()
         await send_async_response(client, req, await run_async_bolt_app(self._bolt, req), began)
 
-    async def health(self) -> str:
-        """Return "ok", a warning while some connections are down, or an error while all are."""
+    async def health(self) -> Health:
+        """Return the health of all connections: Slack's requests arrive as long as one is up."""
         hearing = [await client.is_connected() for client in self.clients].count(True)
         if hearing == 0:
-            return "not connected: no request from Slack can arrive"
-        return "ok" if hearing == CONNECTIONS else f"{WARNING}{hearing} of {CONNECTIONS} connections"
+            return health_of("not connected: no request from Slack can arrive")
+        is_whole = hearing == CONNECTIONS
+        return WORKS if is_whole else Health(Level.NEEDS_ATTENTION, f"{hearing} of {CONNECTIONS} connections")
 
     async def stagger_renewals(self) -> None:
         """Renew one connection, once, so that Slack doesn't end both at the same time."""

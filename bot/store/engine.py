@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.changes.model.states import State
+from bot.health import WORKS, Health, health_of
 from bot.store.audit import Audit
 from bot.store.changes import Changes
 from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, Pins, TestUrls
@@ -94,10 +95,10 @@ class Store:
             for queue in (self.changes, self.inbox, self.outbox, self.timers):
                 await queue.leases.give_back(tx, owner)
 
-    async def health(self) -> dict[str, str]:
-        """Return ``{"store": "ok"}`` where it can be read and written, the latter tried now or lately; else what is wrong.
+    async def health(self) -> dict[str, Health]:
+        """Return the health of the ``store``: whether it can be read and written, the latter tried now or lately.
 
-        Where this process stands still, that is the reason.
+        Where this process stands still, also that of its ``release``.
         """
         try:
             async with self.session.reading() as connection:
@@ -107,8 +108,9 @@ class Store:
                     # Changes nothing, but shows a disk that is full or read-only.
                     await tx.execute(sa.update(VERSION).values(version_num=VERSION.c.version_num))
         except StoreError as error:
-            return {"store": str(error)}
-        return {"store": "ok"} | ({"release": self.session.stands_still} if self.session.stands_still else {})
+            return {"store": health_of(str(error))}
+        why = self.session.stands_still
+        return {"store": WORKS} | ({"release": health_of(why)} if why else {})
 
 
 WRITTEN_LATELY: Final = timedelta(minutes=1)

@@ -25,6 +25,7 @@ from bot.clients.errors import (
 )
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
+from bot.health import Health, Level, health_of
 from bot.policy.inquiry import DirectoryUnavailable
 from bot.rules.model import RULE_ID
 from bot.store.audit import Entry, Filters
@@ -193,38 +194,41 @@ async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Comma
 async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse) -> Reply:
     await gatehouse.access.look_at_groups()
     parts = {**await gatehouse.health(), **await ask_services(gatehouse)}
-    parts["policy"] = gatehouse.policy_trouble() or "ok"
+    parts["policy"] = health_of(gatehouse.policy_trouble())
     undelivered = await gatehouse.store.outbox.count_given_up()
     waiting = await gatehouse.store.outbox.count_waiting()
     late = await gatehouse.store.outbox.count_late()
     trouble = [f"Slack rejected {undelivered:,}"] * bool(undelivered)
     trouble += [f"{late:,} late; Gatehouse keeps trying"] * bool(late)
-    parts["messages"] = ", ".join(trouble) or ("ok" if not waiting else f"ok, {waiting:,} on the way")
+    on_the_way = Health(Level.WORKS, f"{waiting:,} on the way" if waiting else "")
+    parts["messages"] = health_of(", ".join(trouble)) if trouble else on_the_way
     counts = await gatehouse.store.changes.count_by_state()
     return Private(views.status(parts, places=gatehouse.places, counts=counts))
 
 
-async def ask_services(gatehouse: Gatehouse, *, seconds: float | None = None) -> dict[str, str]:
-    """Return what each service says to a plain question: "ok" and how many records, or what is wrong.
+async def ask_services(gatehouse: Gatehouse, *, seconds: float | None = None) -> Mapping[str, Health]:
+    """Return the health of each service as it answers a plain question: how many records it has, or what is wrong.
 
     *seconds*: how long it may take; then what it says may be a few seconds old.
     """
     readers = {"rules": gatehouse.rules} | {
-        f"members of {site.name}": site.members for site in gatehouse.sites.values()
+        f"{views.MEMBERS_OF}{site.name}": site.members for site in gatehouse.sites.values()
     }
     asked = (_ask_service(reader.all() if seconds is None else reader.recent(), seconds) for reader in readers.values())
     return dict(zip(readers, await asyncio.gather(*asked), strict=True))
 
 
-async def _ask_service(asked: Awaitable[Listing[Any]], seconds: float | None) -> str:
+async def _ask_service(asked: Awaitable[Listing[Any]], seconds: float | None) -> Health:
     try:
         async with asyncio.timeout(seconds):
             found = await asked
     except ClientError as error:
-        return trouble_words(error)
+        return health_of(trouble_words(error))
     except TimeoutError:
-        return "is slow to answer"
-    return f"returned only {found.gap} records" if found.gap else f"ok, {plural(len(found.known), 'record')}"
+        return health_of("is slow to answer")
+    if found.gap:
+        return health_of(f"returned only {found.gap} records")
+    return Health(Level.WORKS, plural(len(found.known), "record"))
 
 
 TROUBLE: Final[Mapping[type[ClientError], str]] = {

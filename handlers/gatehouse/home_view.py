@@ -10,6 +10,7 @@ from typing import Final
 from bot.changes.model.change import Change
 from bot.changes.model.documents import fingerprint
 from bot.changes.model.states import State
+from bot.health import Health
 from bot.policy.freezes import Freeze
 from bot.store.channel_settings import DELIMITER, NOTICES, DigestTimes, Preferences
 from handlers.blocks import inputs, messages, modals
@@ -22,6 +23,7 @@ from handlers.changes.list_view import RowFacts, more_line, open_button, rows
 from handlers.changes.times import when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
 from handlers.gatehouse.digest_view import times_words
+from handlers.gatehouse.views import LEVELS
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersList
 from handlers.members.views import segments_line
@@ -42,7 +44,7 @@ def home(
     coming: Sequence[Change],
     last: Sequence[Change],
     facts: RowFacts,
-    services: Mapping[str, str],
+    services: Mapping[str, Health],
     reads_rules: bool,
     reads_members: bool,
     channel: str,
@@ -122,10 +124,9 @@ def _buttons(*, reads_rules: bool, reads_members: bool) -> list[Block | None]:
     ]
 
 
-def _services(services: Mapping[str, str]) -> str:
-    mark = {True: ":large_green_circle:", False: ":red_circle:"}
+def _services(services: Mapping[str, Health]) -> str:
     return "   ".join(
-        f"{mark[says.startswith('ok')]} {esc(name, 60)} {esc(says, 60)}" for name, says in services.items()
+        f"{LEVELS[part.level][0]} {esc(name, 60)} {esc(str(part), 60)}" for name, part in services.items()
     )
 
 

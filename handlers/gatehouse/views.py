@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from bot import __version__
 from bot.changes.model.change import Change
 from bot.changes.model.parts import Guard
+from bot.health import Health, Level
 from bot.policy.freezes import Freeze
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
@@ -145,7 +146,7 @@ def _line(kind: type[Command]) -> str:
 PARTS: Final = {
     "rules": "Rules service",
     "slack": "Slack",
-    "slack_socket": "Socket Mode",
+    "socket mode": "Socket Mode",
     "clock": "Clock",
     "store": "Database",
     "policy": "Policy file",
@@ -154,13 +155,20 @@ PARTS: Final = {
 }
 
 
-def status(parts_of: Mapping[str, str], *, places: Mapping[str, str], counts: Mapping[str, int]) -> Message:
+LEVELS: Final = {
+    Level.FAILS: (":red_circle:", "✗"),
+    Level.NEEDS_ATTENTION: (":large_yellow_circle:", "!"),
+    Level.WORKS: (":large_green_circle:", "✓"),
+}
+"""For each level, the worst first: the mark of the whole, and that of a part."""
+
+
+def status(parts_of: Mapping[str, Health], *, places: Mapping[str, str], counts: Mapping[str, int]) -> Message:
     """Return the parts that don't work first, then each part in a line, and how many changes are in each state."""
-    bad = {name: says for name, says in parts_of.items() if says != "ok" and not says.startswith("ok,")}
-    text = _headline(bad, of=len(parts_of))
-    ordered = sorted(parts_of.items(), key=lambda part: part[0] not in bad)
-    lines = [_part(name, says, bad=name in bad, place=places.get(name, "")) for name, says in ordered]
-    mark = ":red_circle:" if bad else ":large_green_circle:"
+    text = _headline(parts_of)
+    ordered = sorted(parts_of.items(), key=lambda part: [*LEVELS].index(part[1].level))
+    lines = [_part(name, part, place=places.get(name, "")) for name, part in ordered]
+    mark, _ = LEVELS[ordered[0][1].level]
     standing = Counter[str]()
     for state, count in sorted(counts.items()):
         standing[STATES[state].word if state in STATES else state] += count
@@ -171,28 +179,36 @@ def status(parts_of: Mapping[str, str], *, places: Mapping[str, str], counts: Ma
     )
 
 
-def _headline(bad: Mapping[str, str], *, of: int) -> str:
+def _headline(parts_of: Mapping[str, Health]) -> str:
+    bad = {name: part for name, part in parts_of.items() if not part.is_ready}
+    warnings = sum(part.level is Level.NEEDS_ATTENTION for part in parts_of.values())
+    but = f", with {messages.plural(warnings, 'warning')}" if warnings else ""
     if not bad:
-        return "*Everything works.*"
-    if len(bad) == of:
+        return f"*Everything works{but}.*"
+    if len(bad) == len(parts_of):
         return "*Nothing works.*"
     if len(bad) > 1:
-        return f"*{messages.plural(len(bad), 'problem')}.* Everything else works."
-    (name, says), *_ = bad.items()
-    subject = "The rules service" if name == "rules" else f"The site {esc(name.removeprefix('members of '), 60)}"
-    service = name == "rules" or name.startswith("members of ")
-    said = f"{subject} {esc(says, 200)}" if service else f"{_part_name(name)}: {esc(says, 400)}"
-    return f"*{said}.* Everything else works."
+        return f"*{messages.plural(len(bad), 'problem')}.* Everything else works{but}."
+    (name, part), *_ = bad.items()
+    subject = "The rules service" if name == "rules" else f"The site {esc(name.removeprefix(MEMBERS_OF), 60)}"
+    service = name == "rules" or name.startswith(MEMBERS_OF)
+    said = f"{subject} {esc(part.detail, 200)}" if service else f"{_part_name(name)}: {esc(part.detail, 400)}"
+    return f"*{said}.* Everything else works{but}."
+
+
+MEMBERS_OF: Final = "members of "
+"""Begins the name of the part that reads the members of a site."""
 
 
 def _part_name(name: str) -> str:
     return PARTS.get(name) or esc(name[:1].upper() + name[1:], 60)
 
 
-def _part(name: str, says: str, *, bad: bool, place: str) -> str:
-    detail = says.removeprefix("ok").removeprefix(",").strip()
+def _part(name: str, part: Health, *, place: str) -> str:
+    _, mark = LEVELS[part.level]
+    detail = f": {esc(part.detail, 400)}" if part.detail else ""
     where = f" · {code(place, 80)}" if place else ""
-    return f"{'✗' if bad else '✓'} {_part_name(name)}{f': {esc(detail, 400)}' if detail else ''}{where}"
+    return f"{mark} {_part_name(name)}{detail}{where}"
 
 
 DOES: Final = {

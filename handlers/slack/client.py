@@ -100,8 +100,8 @@ class Slack:
     """For Slack's file host."""
     redact: Callable[[str], str] = str
     """Applied to Slack's error texts before anything else: they may contain the refused token."""
-    says: str = "ok"
-    """``ok``, or Slack's error code for our token: from the last call that succeeded, or that failed because of it."""
+    trouble: str = ""
+    """Slack's error code for our token at the last call that failed because of it; empty once a call has succeeded."""
     heard: Callable[[], None] = lambda: None
     """Called after every call that succeeded."""
     ahead: float = 0.0
@@ -113,9 +113,9 @@ class Slack:
     takes_tables: bool = True
     """Whether this workspace has not refused a table yet."""
 
-    def clock_status(self) -> str:
-        """Return ``ok``, or how far this machine's clock is off: Slack's signatures are valid for five minutes only."""
-        return "ok" if abs(self.ahead) <= MAX_SKEW else f"{self.ahead:.0f} s off from Slack’s clock"
+    def clock_trouble(self) -> str:
+        """Return how far this machine's clock is off; empty where it is right: Slack's signatures are valid for five minutes."""
+        return "" if abs(self.ahead) <= MAX_SKEW else f"{self.ahead:.0f} s off from Slack’s clock"
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call *method* with a JSON body; return Slack's answer."""
@@ -140,7 +140,7 @@ class Slack:
                 refusal = _refusal(error, self.redact)
                 # Kept for the readiness check; other errors say nothing about the token.
                 if refusal.code in FATAL:
-                    self.says = refusal.code
+                    self.trouble = refusal.code
                 raise refusal from error
             except (aiohttp.ClientError, TimeoutError, OSError, *UNREADABLE) as error:
                 status = f" {error.status}" if isinstance(error, aiohttp.ClientHttpProxyError) else ""
@@ -149,7 +149,7 @@ class Slack:
             finally:
                 SLACK_CALLS.labels(method, outcome).observe(time.perf_counter() - began)
                 note(outcome=outcome)
-        self.says = "ok"
+        self.trouble = ""
         self._note_headers(response)
         self.heard()
         return response.data if isinstance(response.data, dict) else {}

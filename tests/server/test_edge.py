@@ -24,6 +24,7 @@ from starlette.responses import PlainTextResponse, Response
 from structlog.testing import capture_logs
 
 from bot import __version__
+from bot.health import Health
 from bot.server.edge import SMALL_BODY, OtherSignatures, Rejected, SlackHandler, Verifier, slack_endpoint, web_app
 from bot.server.process import web_server
 from sandbox.demo import Sandbox, Transport
@@ -198,7 +199,7 @@ async def test_health_and_metrics_answer(workspace: Sandbox) -> None:
 
 
 async def test_without_events_over_http_there_is_no_place_for_them() -> None:
-    async def ready() -> dict[str, str]:
+    async def ready() -> dict[str, Health]:
         return {}
 
     async def measured() -> None: ...
@@ -214,7 +215,7 @@ async def served(
 ) -> AsyncIterator[Callable[[], Awaitable[Connection]]]:
     """The edge in the server that runs in production, with *handler* where Bolt would be; gives what connects to it."""
 
-    async def ready() -> dict[str, str]:
+    async def ready() -> dict[str, Health]:
         return {}
 
     async def measured() -> None: ...

@@ -23,6 +23,7 @@ from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.refusals import Unrecorded
 from bot.changes.rights import Decision
+from bot.health import WORKS
 from bot.store.audit import Event
 from bot.store.db import StoreError
 from bot.store.engine import Store, open_store
@@ -156,7 +157,7 @@ async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_
         assert await world.store.audit.verify() is None
         if fault == "read-only":
             works = disk.begun < disk.at
-            assert (await world.store.health() == {"store": "ok"}) == works
+            assert (await world.store.health() == {"store": WORKS}) == works
 
         disk.at = 1_000_000
         world.clock.moment += timedelta(seconds=61)

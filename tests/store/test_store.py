@@ -14,6 +14,7 @@ from bot.changes.model.change import Change, Ended
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import MOVES, Move, State
+from bot.health import WORKS
 from bot.store.db import StoreError, TargetBusy
 from bot.store.engine import Store
 from bot.store.queues import MAX_ATTEMPTS
@@ -295,7 +296,7 @@ async def test_a_failed_transaction_leaves_nothing(store: Store, clock: Standing
 async def test_many_writers_all_get_through(store: Store, clock: StandingClock) -> None:
     await asyncio.gather(*(added(store, change(clock, f"Redirect_{number}")) for number in range(100)))
 
-    assert await store.health() == {"store": "ok"}
+    assert await store.health() == {"store": WORKS}
 
 
 async def test_a_database_that_only_reads_is_not_ready_until_it_writes_again(
@@ -313,11 +314,11 @@ async def test_a_database_that_only_reads_is_not_ready_until_it_writes_again(
     sa.event.listen(engine, "begin", begin)
     with pytest.raises(StoreError):
         await added(store, change(clock))
-    assert "read" in (await store.health())["store"]
+    assert "read" in (await store.health())["store"].detail
 
     is_read_only = False
-    assert await store.health() == {"store": "ok"}
+    assert await store.health() == {"store": WORKS}
 
     is_read_only = True
     clock.moment += timedelta(minutes=2)
-    assert "read" in (await store.health())["store"], "also where nobody has written since"
+    assert "read" in (await store.health())["store"].detail, "also where nobody has written since"

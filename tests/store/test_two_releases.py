@@ -21,6 +21,7 @@ from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision, OfRequest
 from bot.changes.targets import LOOKING, Answer
+from bot.health import WORKS
 from bot.store.db import StoreError
 from bot.store.engine import Store, check, go_back, open_store
 from bot.store.outbox import Purpose
@@ -185,7 +186,7 @@ async def test_nothing_is_let_through_from_the_moment_at_which_a_newer_release_s
 
     assert await content(database_url) == before
     assert world.truth() == truth
-    assert f"data version {DATA_VERSION + 1}" in (await world.store.health())["release"]
+    assert f"data version {DATA_VERSION + 1}" in (await world.store.health())["release"].detail
 
 
 # What falls due
@@ -269,7 +270,7 @@ async def test_a_name_that_only_a_newer_release_knows_makes_this_one_stand_still
     await work_off(world, replica(world, "mine", count(1)))
 
     assert await content(database_url) == before
-    assert "a newer release" in (await world.store.health())["release"]
+    assert "a newer release" in (await world.store.health())["release"].detail
     with pytest.raises(OtherRelease):
         await world.store.inbox.take_in("a", "a", "command", {}, owner="mine", lease=LEASE)
 
@@ -394,7 +395,7 @@ async def test_an_older_release_takes_over_only_where_somebody_says_so_and_the_n
         assert "release" in await theirs.health()
     async with open_store(database_url, now=world.clock) as ours:
         await ours.take_over()
-        assert await ours.health() == {"store": "ok"}
+        assert await ours.health() == {"store": WORKS}
 
 
 async def test_after_going_back_empty_fields_of_the_newer_release_stop_nothing_and_stay(world: World) -> None:

@@ -11,6 +11,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.parts import BulkAct, Guard, Purpose, Undone
 from bot.changes.model.states import State
+from bot.health import WORKS, Health, Level, health_of
 from bot.policy.freezes import ChatFreeze, Freeze
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
 from bot.rules.lint.findings import Finding, FindingKind, Location
@@ -80,20 +81,30 @@ def page(*items: Any) -> ListPage[Any]:
     return ListPage.of(items, 1, len(items) or 1)
 
 
+SERVICES: Final = {"rules": Health(Level.WORKS, "25 records")}
+
+
 def answers() -> Iterator[Sample]:
     """What is asked about Gatehouse itself."""
     for topic in (None, "rules", "members", "gatehouse", "members grant"):
         yield f"help {topic or ''}".strip(), views.help_page(topic, may=lambda _: True)
-    parts = {"slack": "ok", "clock": "ok", "store": "ok", "messages": "ok, 2 on the way", "policy": "ok"}
-    well = {**parts, "rules": "ok, 25 records", "members of blog": "ok, 8 records"}
+    parts = dict.fromkeys(("slack", "clock", "store", "policy"), WORKS)
+    well = {
+        **parts,
+        "messages": Health(Level.WORKS, "2 on the way"),
+        **SERVICES,
+        "members of blog": Health(Level.WORKS, "8 records"),
+    }
     places = {"rules": "rules.example.com"}
     counts = {"applied": 12_000, "proposed": 1, "failed": 2}
     yield "status, all well", views.status(well, places=places, counts=counts)
-    away = {"rules": "doesn’t answer"}
+    warned = {"socket mode": Health(Level.NEEDS_ATTENTION, "1 of 2 connections")}
+    yield "status, a warning", views.status(well | warned, places=places, counts=counts)
+    away = {"rules": health_of("doesn’t answer")}
     yield "status, the rules service is down", views.status(well | away, places=places, counts=counts)
-    both = away | {"members of blog": "rejects Gatehouse’s key"}
+    both = away | {"members of blog": health_of("rejects Gatehouse’s key")} | warned
     yield "status, two problems", views.status(well | both, places=places, counts={})
-    late = {"messages": "Slack rejected 2, 1 late; Gatehouse keeps trying"}
+    late = {"messages": health_of("Slack rejected 2, 1 late; Gatehouse keeps trying")}
     yield "status, Slack rejected cards", views.status(well | late, places=places, counts={})
 
 
@@ -214,7 +225,7 @@ def records() -> Iterator[Sample]:
 
 def homes() -> Iterator[Sample]:
     """The Home tab, and what a channel and a person have set."""
-    services = {"rules": "ok, 25 records", "members of blog": "doesn’t answer"}
+    services = {**SERVICES, "members of blog": health_of("doesn’t answer")}
     both: dict[str, Any] = {"reads_rules": True, "reads_members": True, "channel": OPS, "now": NOW, "facts": FACTS}
     empty: dict[str, Any] = {"decisions": [], "reviews": [], "own": [], "coming": [], "last": []}
     yield "Home, new", home_view.home(**empty, **both, services=services)

@@ -102,8 +102,21 @@ Everything works.
 ✓ Slack
 ✓ Clock
 ✓ Database
-✓ Cards and messages: 2 on the way
 ✓ Policy file
+✓ Cards and messages: 2 on the way
+✓ Rules service: 25 records · `rules.example.com`
+✓ Members of blog: 8 records
+Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 0.1.0\
+""",
+            "status, a warning": """\
+Everything works, with 1 warning.
+(large_yellow_circle) Everything works, with 1 warning.
+! Socket Mode: 1 of 2 connections
+✓ Slack
+✓ Clock
+✓ Database
+✓ Policy file
+✓ Cards and messages: 2 on the way
 ✓ Rules service: 25 records · `rules.example.com`
 ✓ Members of blog: 8 records
 Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 0.1.0\
@@ -115,21 +128,22 @@ The rules service doesn’t answer. Everything else works.
 ✓ Slack
 ✓ Clock
 ✓ Database
-✓ Cards and messages: 2 on the way
 ✓ Policy file
+✓ Cards and messages: 2 on the way
 ✓ Members of blog: 8 records
 Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 0.1.0\
 """,
             "status, two problems": """\
-2 problems. Everything else works.
-(red_circle) 2 problems. Everything else works.
+2 problems. Everything else works, with 1 warning.
+(red_circle) 2 problems. Everything else works, with 1 warning.
 ✗ Rules service: doesn’t answer · `rules.example.com`
 ✗ Members of blog: rejects Gatehouse’s key
+! Socket Mode: 1 of 2 connections
 ✓ Slack
 ✓ Clock
 ✓ Database
-✓ Cards and messages: 2 on the way
 ✓ Policy file
+✓ Cards and messages: 2 on the way
 Changes: none yet  Gatehouse 0.1.0\
 """,
             "status, Slack rejected cards": """\

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from bot.health import WORKS
 from bot.server.app import running
 from bot.server.manifest import document
 from bot.server.socket_mode import ConnectTimeouts
@@ -327,7 +328,7 @@ async def test_it_hangs_up_at_the_end_and_needs_no_proxy(tmp_path: Path, monkeyp
         chosen = settings(slack, services, tmp_path / "gatehouse.db", transport="socket")
         async with running(chosen, timing=QUICK) as bot:
             await connected(slack.sockets)
-            assert (await bot.gatehouse.health())["slack"] == "ok"
+            assert (await bot.gatehouse.health())["slack"] == WORKS
             await Person(slack, "U0ALICE01", OPS).says("/rules list checkout")
             assert "chat.postEphemeral" not in {
                 one["what"] for one in slack.state.traffic
