@@ -100,7 +100,7 @@ def is_stored_otherwise(change: Change) -> bool:
 
 def _is_added_in_pair(line: Line) -> bool:
     """Whether the service added the field to a pair, such as an id; an added header or script is what was asked for."""
-    return line.field.startswith("pair") and line.before is None and not line.field.rpartition(".")[2].isdigit()
+    return line.pair > 0 and line.before is None and not line.field.rpartition(".")[2].isdigit()
 
 
 def _changed_fields(change: Change, groups: Groups | None) -> list[Block]:

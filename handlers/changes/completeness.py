@@ -60,7 +60,7 @@ def says(text: str, before: Document, after: Document) -> bool:
     shown = _normalize(html.unescape(text).replace(WORD_JOINER, "").replace("ˋ", "`"))
     for line in every_field(_as_shown(before), _as_shown(after)):
         for value in filter(None, (line.before, line.after)):
-            if any(line.field.endswith(field) and value == known for field, known in UNSAID):
+            if any(line.field == field and value == known for field, known in UNSAID):
                 continue
             if (words := value_words(line.field, value)) and _normalize(words) in shown:
                 continue

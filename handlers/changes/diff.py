@@ -43,9 +43,8 @@ CHOSEN: Final = {"status": {"Active": "on", "Inactive": "off"}, "ruleType": TYPE
 
 
 def value_words(path: str, value: Any) -> str | None:
-    """Return the words for *value* where its field has a fixed choice; None for any other field."""
-    rest = path.partition(".")[2] if path.startswith("pair ") else path
-    options = CHOSEN.get(".".join(_generic_path(rest)), {})
+    """Return the words for *value* where the field at *path* has a fixed choice; None for any other field."""
+    options = CHOSEN.get(".".join(_generic_path(path)), {})
     return options.get(str(value).lower() if isinstance(value, bool) else str(value))
 
 
@@ -58,8 +57,11 @@ class Line:
     """One field that differs; None where it is absent."""
 
     field: str
+    """Its path: in its pair, where it belongs to one, and empty for the whole pair; otherwise in the rule, group or member."""
     before: Any
     after: Any
+    pair: int = 0
+    """The number of its pair; 0 where it belongs to none."""
 
 
 def excerpt(*versions: Document) -> list[Document]:
@@ -91,52 +93,52 @@ def _pair_texts(version: Mapping[str, Any]) -> list[str]:
 
 def differences(before: Document, after: Document) -> list[Line]:
     """Return every field of *after* that differs from *before*, and every one that is gone; in the order of the fields."""
-    return list(_compare("", canonical_form(before) or {}, canonical_form(after) or {}))
+    return list(_compare(0, "", canonical_form(before) or {}, canonical_form(after) or {}))
 
 
-def _compare(path: str, before: Any, after: Any) -> Iterator[Line]:
+def _compare(pair: int, path: str, before: Any, after: Any) -> Iterator[Line]:
     if before == after:
         return
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in dict.fromkeys([*before, *after]):
-            yield from _compare(f"{path}.{name}" if path else str(name), before.get(name), after.get(name))
-    elif path == "pairs" and isinstance(before, list) and isinstance(after, list):
+            yield from _compare(pair, f"{path}.{name}" if path else str(name), before.get(name), after.get(name))
+    elif not pair and path == "pairs" and isinstance(before, list) and isinstance(after, list):
         for number in range(max(len(before), len(after))):
             old = before[number] if number < len(before) else None
             new = after[number] if number < len(after) else None
-            yield from _compare(f"pair {number + 1}", old, new)
-    elif path.startswith("pair ") and isinstance(before, list) and isinstance(after, list):
-        yield from _compare_lists(path, before, after)
+            yield from _compare(number + 1, "", old, new)
+    elif pair and isinstance(before, list) and isinstance(after, list):
+        yield from _compare_lists(pair, path, before, after)
     else:
-        yield Line(path, before, after)
+        yield Line(path, before, after, pair)
 
 
-def _compare_lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Line]:
+def _compare_lists(pair: int, path: str, before: list[Any], after: list[Any]) -> Iterator[Line]:
     """Yield the differences of two lists in a pair, such as its headers: entries in both are left out, the others paired up."""
     had, has = ([json.dumps(one, sort_keys=True) for one in each] for each in (before, after))
     stays = {*had} & {*has}
     gone = [(at, one) for at, (one, text) in enumerate(zip(before, had, strict=True), 1) if text not in stays]
     come = [(at, one) for at, (one, text) in enumerate(zip(after, has, strict=True), 1) if text not in stays]
     if not gone and not come:
-        yield Line(path, before, after)
+        yield Line(path, before, after, pair)
     for (_, old), (at, new) in zip(gone, come, strict=False):
-        yield from _compare(f"{path}.{at}", old, new)
-    yield from (Line(f"{path}.{at}", old, None) for at, old in gone[len(come) :])
-    yield from (Line(f"{path}.{at}", None, new) for at, new in come[len(gone) :])
+        yield from _compare(pair, f"{path}.{at}", old, new)
+    yield from (Line(f"{path}.{at}", old, None, pair) for at, old in gone[len(come) :])
+    yield from (Line(f"{path}.{at}", None, new, pair) for at, new in come[len(gone) :])
 
 
 def field_changes(edit: Edit) -> list[Line]:
-    """Return every field that *edit* changes; without ``pair 1`` in its name where the rule has no other pair."""
+    """Return every field that *edit* changes; without the number of its pair where the rule has no other."""
     lines = differences(edit.before, edit.after)
     if any(len((document or {}).get("pairs") or ()) != 1 for document in (edit.before, edit.after)):
         return lines
-    return [replace(line, field=line.field.removeprefix("pair 1.")) for line in lines]
+    return [replace(line, pair=0) if line.field else line for line in lines]
 
 
 def every_field(before: Document, after: Document) -> list[Line]:
     """Every single value that differs, whole and never as JSON: what `differences` says in fewer lines."""
     old, new = dict(_leaves((), canonical_form(before) or {})), dict(_leaves((), canonical_form(after) or {}))
-    lines = (Line(_path(path), old.get(path), new.get(path)) for path in dict.fromkeys([*old, *new]))
+    lines = (_line_at(path, old.get(path), new.get(path)) for path in dict.fromkeys([*old, *new]))
     return [line for line in lines if json.dumps(line.before) != json.dumps(line.after)]
 
 
@@ -152,17 +154,17 @@ def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...]
         yield path, value
 
 
-def _path(path: tuple[str, ...]) -> str:
+def _line_at(path: tuple[str, ...], before: Any, after: Any) -> Line:
     if len(path) > 1 and path[0] == "pairs":
-        path = (f"pair {path[1]}", *path[2:])
-    return ".".join(path)
+        return Line(".".join(path[2:]), before, after, int(path[1]))
+    return Line(".".join(path), before, after)
 
 
-def field_name(path: str) -> str:
-    """Return the name that people use for a field: ``pair 2.source.value`` -> ``pair 2 source``."""
-    first, _, rest = path.partition(".")
-    if first.startswith("pair "):
-        return f"{first} {_path_words(rest)}".strip()
+def field_name(line: Line) -> str:
+    """Return the name that people use for the field of *line*: ``source.value`` of pair 2 -> ``pair 2 source``."""
+    path = line.field
+    if line.pair:
+        return f"pair {line.pair} {_path_words(path)}".strip()
     return NAMES.get(path) or (_path_words(path) if any(path.startswith(f"{name}.") for name in NAMES) else path)
 
 
@@ -225,7 +227,7 @@ def values_of(line: Line, limit: int = 120, *, shown: Callable[[str], str] = str
 
 def line_name(line: Line) -> str:
     """Return the name of the field of *line*; without its number for a header that is added or removed."""
-    return field_name(line.field.rpartition(".")[0] if _whole_change(line) else line.field)
+    return field_name(replace(line, field=line.field.rpartition(".")[0]) if _whole_change(line) else line)
 
 
 def _whole_change(line: Line) -> tuple[str, str] | None:

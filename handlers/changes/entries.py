@@ -92,10 +92,11 @@ def _telling_lines(item: Item, differing: Iterable[Line]) -> Iterator[Line]:
     """Yield the fields that say what a switched rule does, or the filters of an edited one."""
     if item.kind is not Kind.RULE_UPDATE:
         return
-    changed = {line.field for line in differing}
+    changed = {(line.pair, line.field) for line in differing}
+    is_switched = changed == {(0, "status")}
     for line in every_field(None, item.after):
-        is_needed = changed == {"status"} or ".filters." in line.field
-        if is_needed and line.field not in {*changed, "name"} and line.after not in ("", [], {}):
+        is_needed = is_switched or ".filters." in line.field
+        if is_needed and (line.pair, line.field) not in {*changed, (0, "name")} and line.after not in ("", [], {}):
             yield line
 
 
@@ -109,12 +110,12 @@ def change_warnings(change: Change, listed: Iterable[Item] = ()) -> tuple[str, .
     return (*lookalike_warnings([("reason", change.request.reason)]), *found)
 
 
-def draft_warnings(before: Document, after: Document) -> dict[str, str]:
-    """Return the same for a rule that is not saved yet, each with the path of its field; *before*: the rule that it replaces."""
+def draft_warnings(before: Document, after: Document) -> dict[str, Line]:
+    """Return the same for a rule that is not saved yet, each with the field that it is about; *before*: the rule it replaces."""
     name = str((after or {}).get("name") or "")
-    found = dict.fromkeys(lookalike_warnings([("name", name)]), "name")
+    found = dict.fromkeys(lookalike_warnings([("name", name)]), Line("name", None, name))
     for line in every_field(before, after):
-        found |= dict.fromkeys(lookalike_warnings(_values_of(line, name)), line.field)
+        found |= dict.fromkeys(lookalike_warnings(_values_of(line, name)), line)
     return found
 
 
@@ -128,4 +129,4 @@ def _values(name: str, key: str, lines: Iterable[Line]) -> Iterator[tuple[str, s
 def _values_of(line: Line, *told: str) -> Iterator[tuple[str, str]]:
     for value in line.after if isinstance(line.after, list) else [line.after]:
         if isinstance(value, str) and value not in told:
-            yield field_name(line.field), value
+            yield field_name(line), value

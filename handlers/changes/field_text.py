@@ -23,7 +23,7 @@ PLAIN_URL: Final = 120
 
 def field_line(line: Line, *, one_sided: bool, marked: bool) -> str:
     """Return one field in one line, for a message (*marked*) or for a file."""
-    name = field_name(line.field)
+    name = field_name(line)
     name = f"*{esc(name, MAX_LINE)}* " if marked else f"{whole(name)}:"
     if one_sided:
         return f"{name} {_value_words(line.field, line.after, marked=marked)}"
@@ -96,14 +96,14 @@ class WholePair:
 
 def with_whole_pairs(lines: Iterable[Line]) -> Iterator[Line]:
     """Yield the *lines* of a single version, with each pair that fits in one line as one."""
-    for place, of_place in groupby(lines, key=lambda line: line.field.partition(".")[0]):
-        fields = [*of_place]
-        pair = _whole_pair(fields) if place.startswith("pair ") else None
-        yield from fields if pair is None else [Line(place, None, pair)]
+    for number, of_pair in groupby(lines, key=lambda line: line.pair):
+        fields = [*of_pair]
+        pair = _whole_pair(fields) if number else None
+        yield from fields if pair is None else [Line("", None, pair, number)]
 
 
 def _whole_pair(lines: Iterable[Line]) -> WholePair | None:
-    values = {line.field.partition(".")[2]: line.after for line in lines}
+    values = {line.field: line.after for line in lines}
     if values.pop("destinationType", "url") != "url" or not all(isinstance(one, str) for one in values.values()):
         return None
     if not {"source.key", "source.operator", "source.value"} <= values.keys() or "" in values.values():

@@ -71,7 +71,7 @@ def _new_line(entry: rule_import_plan.New) -> str:
 
 
 def _differs_line(entry: rule_import_plan.Differs) -> str:
-    names = [field_name(line.field) for line in differences(entry.live.body(), entry.merged_body())]
+    names = [field_name(line) for line in differences(entry.live.body(), entry.merged_body())]
     fields = join_commas([esc(name, 30) for name in names], 4)
     name, lost = esc(entry.draft.title, 50), _lost_group_text(entry.ungrouped)
     return f"{entry.number:,}. *{name}*   {code(entry.live.id, 60)}   {fields}{lost}"

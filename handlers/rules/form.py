@@ -26,6 +26,7 @@ from bot.rules.pair_values import new_pair, normalize_breaks
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import as_sentence
 from handlers.blocks.modals import View, end_of_form, metadata, time_errors
+from handlers.changes.diff import Line
 from handlers.changes.entries import draft_warnings
 from handlers.changes.requests import propose, record, with_times
 from handlers.explain.table import words_for
@@ -141,11 +142,11 @@ def _unfit_view(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
 
 
 def _with_warnings(
-    form: RuleForm, added: AddedFindings, shifts: Sequence[str], doubts: Mapping[str, str]
+    form: RuleForm, added: AddedFindings, shifts: Sequence[str], doubts: Mapping[str, Line]
 ) -> RuleForm | None:
     """Return the form with warnings at its fields, to be submitted again; None without any, or once they were seen and accepted.
 
-    *doubts*: warnings about text that looks like something else, each with the path of its field.
+    *doubts*: warnings about text that looks like something else, each with the field that it is about.
     """
     if not added.findings and not doubts:
         return None
@@ -167,7 +168,9 @@ def _with_warnings(
     return replace(form, warned=seen).with_notes(notes)
 
 
-def _place_warnings(form: RuleForm, added: AddedFindings, doubts: Mapping[str, str], *, silent: bool) -> dict[str, str]:
+def _place_warnings(
+    form: RuleForm, added: AddedFindings, doubts: Mapping[str, Line], *, silent: bool
+) -> dict[str, str]:
     """Return the warnings about the rule, by the block id of the input that they are about; the empty id for no input.
 
     *silent*: a reason is missing, so findings that need one are placed at its input.
@@ -178,7 +181,7 @@ def _place_warnings(form: RuleForm, added: AddedFindings, doubts: Mapping[str, s
         for one, words in zip(named, lines, strict=False)
     ]
     placed += [("", words) for words in lines[MAX_WARNINGS:]]
-    placed += [(_block_of_path(path, form), words) for words, path in doubts.items()]
+    placed += [(_block_of_line(line, form), words) for words, line in doubts.items()]
     notes: dict[str, str] = {}
     for block_id, words in placed:
         notes[block_id] = f"{notes[block_id]} {words}" if block_id in notes else words
@@ -206,12 +209,9 @@ def _block_of_finding(finding: Finding, form: RuleForm) -> str:
     return form.block_of_pair(pair, *FIELDS.get(finding.kind, ("value",)))
 
 
-def _block_of_path(path: str, form: RuleForm) -> str:
-    """Return the block id of the input of the field at *path*, ``pair 2.source.value``; empty where the form has none."""
-    place, _, rest = path.partition(".")
-    if not place.startswith("pair "):
-        return path
-    return form.block_of_pair(int(place.removeprefix("pair ")), rest.removeprefix("source."))
+def _block_of_line(line: Line, form: RuleForm) -> str:
+    """Return the block id of the input of the field of *line*; empty where the form has none."""
+    return form.block_of_pair(line.pair, line.field.removeprefix("source.")) if line.pair else line.field
 
 
 async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:

@@ -20,7 +20,7 @@ from bot.rules.edit import source_reaching
 from handlers.blocks.messages import WORD_JOINER, Block, shorten_url
 from handlers.changes import card_view, full_view
 from handlers.changes.card_buttons import shows_all
-from handlers.changes.completeness import hides
+from handlers.changes.completeness import UNSAID, hides, says
 from handlers.changes.diff import CHOSEN
 from handlers.changes.entries import entries_of
 from handlers.changes.items_view import Progress
@@ -263,3 +263,17 @@ def test_a_shortened_url_has_the_host_that_a_browser_goes_to(host: str, path: st
 
     assert f"{host}/" in shown or f"{ascii_host}/" in shown or shown.endswith((host, ascii_host))
     assert len(shown) <= max(limit, len(ascii_host) + 40) + 12
+
+
+@pytest.mark.parametrize(("field", "value"), sorted(UNSAID))
+def test_what_goes_without_saying_does_so_in_its_own_field_alone(field: str, value: str) -> None:
+    at = field.split(".")
+    known: dict[str, Any] = {at[0]: {at[1]: value} if at[1:] else value}
+    of_pair = field != "status"
+
+    def is_said(part: dict[str, Any]) -> bool:
+        return says("", None, {"pairs": [part]} if of_pair else part)
+
+    assert is_said(known)
+    assert not is_said({f"x{name}": inner for name, inner in known.items()})
+    assert not is_said({"x": known})
