@@ -17,7 +17,7 @@ import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
-from bot.changes.execute import Failpoint, no_failpoint
+from bot.changes.execute import Failpoint
 from bot.changes.worker import Wake, drain, keep_lease, work_off
 from bot.gatehouse import Gatehouse
 from bot.store.db import StoreError
@@ -28,7 +28,7 @@ from handlers.grammar.parser import Shorthand
 from handlers.slack import registry
 from handlers.slack.client import Slack
 from handlers.slack.dispatch import Dispatcher, attempts_change
-from handlers.slack.forms import FORM_TIMEOUT, FormAck, Forms, unsaved_view
+from handlers.slack.forms import FormAck, Forms, unsaved_view
 from handlers.slack.payloads import Body, EventRequest, FormRequest, Request, expand_alias, read, read_form, read_typing
 from handlers.slack.replies import REFUSAL, Answers, failed_view
 
@@ -63,39 +63,107 @@ SHORTHAND: Final = "gatehouse_shorthand"
 """The name under which a stored payload holds what its short forms stand for, beside Slack's own."""
 RESUMED_AT_ONCE: Final = 16
 """Requests, of as many people, that are resumed at a time."""
+ANY: Final = re.compile(".*", re.DOTALL)
 
 
-class Intake:
-    """Stores requests until they are done, and resumes those whose process died."""
+class Router:
+    """Receives Slack's payloads from Bolt's listeners, stores what could change something, and sees each to its answer.
+
+    A stored request whose process died is resumed by another one.
+    """
 
     def __init__(
         self,
         gatehouse: Gatehouse,
-        dispatcher: Dispatcher,
-        answers: Answers,
-        forms: Forms,
-        tasks: Tasks,
+        slack: Slack,
         *,
         owner: str,
         lease: timedelta,
         failpoint: Failpoint,
+        form_timeout: float,
     ) -> None:
+        self.tasks = Tasks()
         self._gatehouse = gatehouse
         self._inbox = gatehouse.store.inbox
-        self._dispatcher = dispatcher
-        self._answers = answers
-        self._forms = forms
-        self._tasks = tasks
+        self._answers = Answers(gatehouse, slack)
+        self._forms = Forms(gatehouse, slack, self._answers)
+        self._dispatcher = Dispatcher(gatehouse, slack, self._answers, self._forms)
         self._owner = owner
         self._lease = lease
         self._failpoint = failpoint
+        self._form_timeout = form_timeout
         self._at_work: set[str] = set()
         """Ids of the requests that this process is doing."""
         # Weak, so that a lock is dropped once nobody holds it or waits for it.
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """For each person whose requests are resumed: one of these is done at a time."""
 
-    async def store_then_ack(
+    def register(self, app: AsyncApp) -> None:
+        """Register one listener per kind of payload: Bolt's own search would cost more with every command."""
+        app.command(ANY)(self.on_command)
+        app.action(ANY)(self.on_click)
+        app.view(ANY)(self.on_submission)
+        app.view_closed(ANY)(self.on_nothing_to_do)
+        app.options(ANY)(self.on_typing)
+        app.shortcut(ANY)(self.on_shortcut)
+        app.event(ANY)(self.on_event)
+
+    async def on_nothing_to_do(self, ack: AsyncAck) -> None:
+        await ack()
+
+    async def on_command(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        await self._take_in(read("command", self._expand_alias(body)), ack, req)
+
+    async def on_click(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        await self._take_in(read("click", body), ack, req)
+
+    async def on_shortcut(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        await self._take_in(read("shortcut", body), ack, req)
+
+    async def on_event(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        """Take in an event that has a route; Slack redelivers events until they are acknowledged, so it may be stored first."""
+        request = read("event", self._expand_alias(body))
+        if isinstance(request, EventRequest) and request.route is None:
+            await ack()
+        else:
+            await self._take_in(request, ack, req)
+
+    def _expand_alias(self, body: dict[str, Any]) -> Body:
+        """Return *body* with the command in the place of an alias from the policy, if it has one."""
+        aliases = self._gatehouse.access.policy().aliases
+        return expand_alias(body, aliases) if aliases else body
+
+    async def _take_in(self, request: Request, ack: AsyncAck, req: AsyncBoltRequest) -> None:
+        """Acknowledge *request* and start on it; what could change something is stored before that."""
+        if request.could_change:
+            await self._store_then_ack(request, ack, req)
+            return
+        await ack()
+        self.tasks.start(self._dispatcher.dispatch(request))
+
+    async def on_typing(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        """Answer with options for what somebody typed, in the acknowledgement: Slack takes no other answer here."""
+        await ack(options=await self._dispatcher.offer(read_typing(body)))
+
+    async def on_submission(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        request = read_form(body)
+        if request.form is None:
+            # The view is of another release. Without an update, Slack would close it as if it had been saved.
+            await ack(response_action="update", view=modals.old_form_view())
+            return
+        try:
+            if isinstance(request.sent, Exception):
+                raise request.sent
+            if wrong := request.form.errors(request.sent):
+                await ack(response_action="errors", errors=wrong)
+                return
+            pending = FormAck(request.form.working(request.view), self._form_timeout)
+        except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
+            await ack(response_action="update", view=failed_view(error, request.caller, attempted=True))
+            return
+        await self._store_then_ack(request, ack, req, pending)
+
+    async def _store_then_ack(
         self, request: Request, ack: AsyncAck, req: AsyncBoltRequest, form: FormAck | None = None
     ) -> None:
         """Commit the request, start on it, and acknowledge it; a second delivery of it is only acknowledged.
@@ -121,16 +189,14 @@ class Intake:
                 return
             await ack()
             attempted = attempts_change(request)
-            self._tasks.start(
-                self._answers.say(request.caller, error, request.asked, attempted=attempted, stored=False)
-            )
+            self.tasks.start(self._answers.say(request.caller, error, request.asked, attempted=attempted, stored=False))
             return
         self._failpoint("acknowledge")
         if kept is None:
             await ack()
             return
         # Begun before the acknowledgement, for which a form waits until its checks are done.
-        self._tasks.start(self._work_on(kept, partial(self._do, _with_stored_id(request, kept, short), form)))
+        self.tasks.start(self._work_on(kept, partial(self._do, _with_stored_id(request, kept, short), form)))
         await ack(**(await form.content() if form is not None else {}))
 
     async def _work_on(self, kept: StoredRequest, work: Callable[[], Awaitable[None]]) -> None:
@@ -213,107 +279,3 @@ def _read_stored(kept: StoredRequest) -> Request:
     """Return the stored request, as it was when it came in."""
     short = Shorthand.model_validate(kept.payload.get(SHORTHAND) or {})
     return _with_stored_id(read(kept.kind, kept.payload), kept, short)
-
-
-ANY: Final = re.compile(".*", re.DOTALL)
-LEASE: Final = timedelta(seconds=90)
-
-
-class Router:
-    """Receives Slack's payloads from Bolt's listeners, one per kind, and dispatches each to its answer."""
-
-    def __init__(
-        self,
-        gatehouse: Gatehouse,
-        slack: Slack,
-        *,
-        owner: str,
-        lease: timedelta = LEASE,
-        failpoint: Failpoint = no_failpoint,
-        form_timeout: float = FORM_TIMEOUT,
-    ) -> None:
-        self.tasks = Tasks()
-        self._form_timeout = form_timeout
-        self._gatehouse = gatehouse
-        self._answers = Answers(gatehouse, slack)
-        forms = Forms(gatehouse, slack, self._answers)
-        self._dispatcher = Dispatcher(gatehouse, slack, self._answers, forms)
-        self._intake = Intake(
-            gatehouse,
-            self._dispatcher,
-            self._answers,
-            forms,
-            self.tasks,
-            owner=owner,
-            lease=lease,
-            failpoint=failpoint,
-        )
-
-    async def resume(self, *, every: float) -> None:
-        """Take up stored requests whose process died before it was done with them; runs until cancelled."""
-        await self._intake.resume(every=every)
-
-    def register(self, app: AsyncApp) -> None:
-        """Register one listener per kind of payload: Bolt's own search would cost more with every command."""
-        app.command(ANY)(self.on_command)
-        app.action(ANY)(self.on_click)
-        app.view(ANY)(self.on_submission)
-        app.view_closed(ANY)(self.on_nothing_to_do)
-        app.options(ANY)(self.on_typing)
-        app.shortcut(ANY)(self.on_shortcut)
-        app.event(ANY)(self.on_event)
-
-    async def on_nothing_to_do(self, ack: AsyncAck) -> None:
-        await ack()
-
-    async def on_command(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        await self._take_in(read("command", self._expand_alias(body)), ack, req)
-
-    async def on_click(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        await self._take_in(read("click", body), ack, req)
-
-    async def on_shortcut(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        await self._take_in(read("shortcut", body), ack, req)
-
-    async def on_event(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        """Take in an event that has a route; Slack redelivers events until they are acknowledged, so it may be stored first."""
-        request = read("event", self._expand_alias(body))
-        if isinstance(request, EventRequest) and request.route is None:
-            await ack()
-        else:
-            await self._take_in(request, ack, req)
-
-    def _expand_alias(self, body: dict[str, Any]) -> Body:
-        """Return *body* with the command in the place of an alias from the policy, if it has one."""
-        aliases = self._gatehouse.access.policy().aliases
-        return expand_alias(body, aliases) if aliases else body
-
-    async def _take_in(self, request: Request, ack: AsyncAck, req: AsyncBoltRequest) -> None:
-        """Acknowledge *request* and start on it; what could change something is stored before that."""
-        if request.could_change:
-            await self._intake.store_then_ack(request, ack, req)
-            return
-        await ack()
-        self.tasks.start(self._dispatcher.dispatch(request))
-
-    async def on_typing(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        """Answer with options for what somebody typed, in the acknowledgement: Slack takes no other answer here."""
-        await ack(options=await self._dispatcher.offer(read_typing(body)))
-
-    async def on_submission(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        request = read_form(body)
-        if request.form is None:
-            # The view is of another release. Without an update, Slack would close it as if it had been saved.
-            await ack(response_action="update", view=modals.old_form_view())
-            return
-        try:
-            if isinstance(request.sent, Exception):
-                raise request.sent
-            if wrong := request.form.errors(request.sent):
-                await ack(response_action="errors", errors=wrong)
-                return
-            pending = FormAck(request.form.working(request.view), self._form_timeout)
-        except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
-            await ack(response_action="update", view=failed_view(error, request.caller, attempted=True))
-            return
-        await self._intake.store_then_ack(request, ack, req, pending)

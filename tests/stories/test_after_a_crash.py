@@ -219,7 +219,7 @@ async def held(workspace: Sandbox, alice: Colleague) -> Held:
 
 def the_work() -> asyncio.Task[Any]:
     """The one stored request that the bot is doing."""
-    (work,) = [task for task in asyncio.all_tasks() if "Intake._work_on" in str(task.get_coro())]
+    (work,) = [task for task in asyncio.all_tasks() if "Router._work_on" in str(task.get_coro())]
     return work
 
 
