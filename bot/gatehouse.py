@@ -21,8 +21,8 @@ from bot.store.engine import Store
 class FileReader(Protocol):
     """Files that people handed to Gatehouse in Slack."""
 
-    async def read(self, file_id: str, most: int = ...) -> bytes:
-        """Return the content of a file of at most *most* bytes; raises the errors of handlers/slack/files.py."""
+    async def read(self, file_id: str) -> bytes:
+        """Return the content of a file; raises FileTooLarge and the errors of handlers/slack/files.py."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,9 +115,9 @@ class RateLimiter:
             self._running.discard((what, user))
 
     @asynccontextmanager
-    async def file_work(self, what: str, user: str, channel: str) -> AsyncIterator[None]:
+    async def file_work(self, user: str, channel: str) -> AsyncIterator[None]:
         """Count work on a file, and hold it until the block ends; raises TooFast or StillRunning."""
-        with self.one_at_a_time(what, user):
+        with self.one_at_a_time("import", user):
             self.take(IMPORT_RATE, user, channel)
             async with self._files:
                 yield

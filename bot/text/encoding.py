@@ -11,7 +11,7 @@ from typing import Final
 from bot.text.code_pages import TWICE, UTF_8, Reading, double_encoding_readings, readings, undo_double_encoding
 
 MAX_FILE_BYTES: Final = 10 * 1024 * 1024
-"""Bytes of a file that is imported; checked before anything else."""
+"""Bytes of a file that is imported; checked before anything else. Slack's own file inputs take as much."""
 
 
 class FileKind(StrEnum):

@@ -38,7 +38,7 @@ from handlers.rules.commands import RulesList, RulesShow
 from handlers.rules.pairs_view import status_name, type_name
 from handlers.rules.rule_refs import NotOne
 from handlers.slack.client import SlackRefused, SlackUnreachable
-from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable
+from handlers.slack.files import FileGone, FileUnreadable
 from handlers.slack.reply import Caller
 
 
@@ -248,7 +248,7 @@ PASSING: Final = (*TROUBLE, TooFast, StillRunning, Frozen, TargetBusy, TooManyRe
 """Errors of a form's checks that the same form, sent again later, may not meet."""
 CORRECTED_AT: Final[Mapping[type[Exception], str]] = {
     **dict.fromkeys((StartIsPast, EndIsPast, EndsBeforeStart, TimeIsFar, TimeIsSkipped), inputs.START),
-    **dict.fromkeys((FileGone, FileTooLarge), inputs.FILE),
+    FileGone: inputs.FILE,
 }
 """Errors that somebody corrects in a form that has such an input, by its block id."""
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from bot.changes.model.parts import BulkAct, ChangeRequest, Purpose
 from bot.changes.proposals import Proposal
@@ -33,8 +33,6 @@ from handlers.files.reasons import file_words
 from handlers.grammar.time_fields import parse_start
 from handlers.slack.registry import Form, Recorded, submits
 from handlers.slack.reply import Caller
-
-MAX_BYTES: Final = 10 * 1024 * 1024
 
 C = TypeVar("C")
 
@@ -69,7 +67,7 @@ class Import(Generic[C]):
 
     async def show(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View:
         """Return the form with what happens by what was chosen; the file is read again."""
-        async with gatehouse.limits.file_work("import", caller.user, caller.channel):
+        async with gatehouse.limits.file_work(caller.user, caller.channel):
             return plan_form(self.forms, *await self._make_plan(*agreed, caller, gatehouse))
 
     async def _preview(self, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> View:
@@ -80,7 +78,7 @@ class Import(Generic[C]):
             return file_form(self.forms, handed, " ".join(file_words(error)))
 
     async def _save(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
-        async with gatehouse.limits.file_work("import", caller.user, caller.channel):
+        async with gatehouse.limits.file_work(caller.user, caller.channel):
             plan, handed = await self._make_plan(*agreed, caller, gatehouse)
             why = _why_not_yet(plan, handed, is_moved=handed != agreed[0])
             if why or plan.is_empty:
@@ -106,7 +104,7 @@ class Import(Generic[C]):
         self, handed: Handed, chosen: C | None, caller: Caller, gatehouse: Gatehouse
     ) -> tuple[ImportPlan, Handed]:
         """Return the plan, and what its form keeps; raises BadFile, the errors of `FileReader` and those of clients."""
-        content = await gatehouse.files.read(handed.file, most=MAX_BYTES) if handed.file else handed.pasted.encode()
+        content = await gatehouse.files.read(handed.file) if handed.file else handed.pasted.encode()
         plan = await self.plan(content, handed, chosen, _as_of_typing(handed, caller), gatehouse)
         # In a thread: there may be very many rows.
         return plan, replace(handed, seen=await asyncio.to_thread(plan.fingerprint))

@@ -16,12 +16,10 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from bot.text.encoding import MAX_FILE_BYTES, FileTooLarge
 from handlers.blocks.masking import is_public, mask_text
-from handlers.errors import Refusal, Words
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 
-MAX_BYTES: Final = 20 * 1024 * 1024
-"""Bytes of a file that is read, at most. Slack's own file inputs take 10 MB."""
 MAX_WORDS: Final = 64 * 1024
 """Bytes of Slack's answer to an upload that are read, at most."""
 LOOKS: Final = (0.0, 0.2, 0.5, 1.0, 2.0)
@@ -31,18 +29,6 @@ GONE: Final = frozenset({"file_not_found", "file_deleted"})
 
 class FileGone(Exception):
     """The file does not exist, or Gatehouse may not see it."""
-
-
-@dataclass(eq=False, repr=False)
-class FileTooLarge(Refusal):
-    """A file has *size* bytes or more, and *most* is the limit."""
-
-    size: int
-    most: int
-
-    def words(self) -> Words:
-        size, most = (f"{each / 1024 / 1024:,.1f} MB" for each in (self.size, self.most))
-        return Words(f"That file is too large: {size}. The limit is {most}.", next="Split it.")
 
 
 class FileUnreadable(Exception):
@@ -122,8 +108,8 @@ class SlackFiles:
             if response.status != 200:
                 raise SlackUnreachable(f"the upload was answered with status {response.status}")
 
-    async def read(self, file_id: str, most: int = MAX_BYTES) -> bytes:
-        """Return the content of a file, at most *most* bytes of it; raises FileGone, FileTooLarge, FileUnreadable."""
+    async def read(self, file_id: str) -> bytes:
+        """Return the content of a file; raises FileGone, FileTooLarge, FileUnreadable."""
         try:
             file = (await self.slack.ask("files.info", file=file_id)).get("file") or {}
         except SlackRefused as refusal:
@@ -131,13 +117,13 @@ class SlackFiles:
                 raise FileGone(refusal.code) from refusal
             raise
         # What Slack says of the size spares the download; what arrives is counted all the same.
-        if (size := _size(file)) > most:
-            raise FileTooLarge(size, most)
+        if (size := _size(file)) > MAX_FILE_BYTES:
+            raise FileTooLarge(size, MAX_FILE_BYTES)
         url = str(file.get("url_private_download") or file.get("url_private") or "")
         headers = {"Authorization": f"Bearer {self.slack.client.token}", "Accept-Encoding": "identity"}
         async with self._request("GET", url, headers=headers) as response:
             _check_answer(response, file)
-            return await _read_capped(response, most)
+            return await _read_capped(response, MAX_FILE_BYTES)
 
     @asynccontextmanager
     async def _request(self, method: str, url: str, **arguments: Any) -> AsyncIterator[aiohttp.ClientResponse]:

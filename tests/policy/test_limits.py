@@ -122,11 +122,11 @@ async def test_a_process_works_on_so_many_files_at_a_time_and_each_person_on_one
     limits = RateLimiter(StandingClock())
     async with AsyncExitStack() as files:
         for number in range(FILES_AT_ONCE):
-            await files.enter_async_context(limits.file_work("import", f"U{number}", HERE))
+            await files.enter_async_context(limits.file_work(f"U{number}", HERE))
         with pytest.raises(StillRunning):
-            await files.enter_async_context(limits.file_work("import", "U0", HERE))
+            await files.enter_async_context(limits.file_work("U0", HERE))
 
-        another = asyncio.create_task(limits.file_work("import", "U9", HERE).__aenter__())
+        another = asyncio.create_task(limits.file_work("U9", HERE).__aenter__())
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert not another.done()

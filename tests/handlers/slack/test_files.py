@@ -8,14 +8,16 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from bot.text.encoding import MAX_FILE_BYTES, FileTooLarge
 from handlers.slack.client import SlackRefused, SlackUnreachable
-from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable, SlackFiles, is_slack_url
+from handlers.slack.files import FileGone, FileUnreadable, SlackFiles, is_slack_url
 from sandbox.demo import Sandbox
 from sandbox.slack.filestore import File
 from sandbox.slack.serving import serving
 from sandbox.slack.story import Person
 
 CONTENT = "name,email\nAnna Bjørk,anna@example.com\n".encode() * 5000
+TOO_LARGE = b"x" * (MAX_FILE_BYTES + 1)
 
 
 async def uploaded(person: Person, name: str = "members.csv", content: bytes = CONTENT) -> File:
@@ -35,21 +37,21 @@ async def test_a_page_that_is_the_file_is_no_login_page(workspace: Sandbox, alic
 
 
 async def test_a_large_file_is_not_even_begun(workspace: Sandbox, alice: Person) -> None:
-    file = await uploaded(alice)
+    file = await uploaded(alice, content=TOO_LARGE)
 
     with pytest.raises(FileTooLarge) as caught:
-        await workspace.bot.gatehouse.files.read(file.id, most=1000)
+        await workspace.bot.gatehouse.files.read(file.id)
 
-    assert (caught.value.size, caught.value.most) == (len(CONTENT), 1000)
+    assert (caught.value.size, caught.value.most) == (len(TOO_LARGE), MAX_FILE_BYTES)
     assert not [one for one in workspace.slack.state.traffic if one["what"] == "files.download"]
 
 
 async def test_a_file_that_is_larger_than_it_says_is_cut_off(workspace: Sandbox, alice: Person) -> None:
-    file = await uploaded(alice)
+    file = await uploaded(alice, content=TOO_LARGE)
     file.size = 10
 
     with pytest.raises(FileTooLarge):
-        await workspace.bot.gatehouse.files.read(file.id, most=1000)
+        await workspace.bot.gatehouse.files.read(file.id)
 
 
 async def test_files_that_are_gone_or_not_for_us(workspace: Sandbox, alice: Person) -> None:
