@@ -18,9 +18,10 @@ from handlers.slack.registry import (
     FORMS,
     RUNNING,
     Click,
-    EventRoute,
+    EventHandler,
     Form,
     Heard,
+    Route,
     Typed,
     action_name,
     find_event,
@@ -192,7 +193,7 @@ class EventRequest(Request):
 
     kind = "event"
     heard: Heard
-    route: EventRoute | None
+    route: Route[EventHandler] | None
 
     @property
     def could_change(self) -> bool:

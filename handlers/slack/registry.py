@@ -47,10 +47,12 @@ class Click:
 
 
 @dataclass(frozen=True, slots=True)
-class ClickRoute:
-    run: ClickHandler
+class Route(Generic[H]):
+    """The handler of a click or an event."""
+
+    run: H
     stored: bool
-    """Whether it could change something, and so is stored before it is acknowledged."""
+    """Whether it is stored first: then it is handled once, however often it is delivered, even if the process dies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +96,6 @@ class Heard:
     us: str
 
 
-@dataclass(frozen=True, slots=True)
-class EventRoute:
-    run: EventHandler
-    stored: bool
-    """Whether it is stored first: then it is handled once, however often it is delivered, even if the process dies."""
-
-
 def no_errors(_: object) -> dict[str, str]:
     """Return no errors, for a form that can't be filled in wrongly."""
     return {}
@@ -136,11 +131,11 @@ RUNNING: Final = frozenset({"run", "turn", "share"})
 """Actions that stand for a command: the value is its text."""
 
 COMMANDS: Final[dict[type[Command], CommandHandler]] = {}
-CLICKS: Final[dict[str, ClickRoute]] = {}
+CLICKS: Final[dict[str, Route[ClickHandler]]] = {}
 FORMS: Final[dict[str, Form[Any]]] = {}
 OPTIONS: Final[dict[str, OptionsRoute]] = {}
 SHORTCUTS: Final[dict[str, ShortcutRoute]] = {}
-EVENTS: Final[dict[str, EventRoute]] = {}
+EVENTS: Final[dict[str, Route[EventHandler]]] = {}
 
 
 def load() -> None:
@@ -170,8 +165,8 @@ def handles(command: type[C]) -> Callable[[Callable[[C, Caller, Gatehouse], Awai
 
 
 def clicks(action: str, *, stored: bool = False) -> Callable[[ClickHandler], ClickHandler]:
-    """Register the function as the handler of clicks on *action*; *stored*: as in `ClickRoute`."""
-    return _register_in(CLICKS, action, lambda handler: ClickRoute(handler, stored))
+    """Register the function as the handler of clicks on *action*; *stored*: as in `Route`."""
+    return _register_in(CLICKS, action, lambda handler: Route(handler, stored))
 
 
 def offers(action: str, *, needs: str) -> Callable[[OptionsHandler], OptionsHandler]:
@@ -190,8 +185,8 @@ def shortcut(callback_id: str, *, stands_for: type[Command] | None = None, linke
 
 
 def hears(event: str, *, stored: bool = True) -> Callable[[EventHandler], EventHandler]:
-    """Register the function as the handler of *event*, by its name in the manifest; *stored*: as in `EventRoute`."""
-    return _register_in(EVENTS, event, lambda handler: EventRoute(handler, stored))
+    """Register the function as the handler of *event*, by its name in the manifest; *stored*: as in `Route`."""
+    return _register_in(EVENTS, event, lambda handler: Route(handler, stored))
 
 
 def submits(callback_id: str, form: Form[Any]) -> None:
@@ -217,7 +212,7 @@ def _known_name(action_id: str, names: Collection[str]) -> str | None:
     return name or None if version == "v1" else None
 
 
-def find_event(event: Mapping[str, Any]) -> EventRoute | None:
+def find_event(event: Mapping[str, Any]) -> Route[EventHandler] | None:
     """Return the route of *event*; None for messages by bots, and for edited or deleted messages."""
     if event.get("bot_id") or event.get("subtype") not in {None, "file_share"}:
         return None
