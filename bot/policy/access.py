@@ -47,9 +47,8 @@ class Standing:
 class NobodyCanApprove(Exception):
     """The request could never be approved here: *needed* people with the right are required, *found* are there."""
 
-    def __init__(self, operation: str, needed: int, found: int, roles: Sequence[str]) -> None:
-        super().__init__(operation)
-        self.operation = operation
+    def __init__(self, needed: int, found: int, roles: Sequence[str]) -> None:
+        super().__init__(f"{found} of {needed}")
         self.needed = needed
         self.found = found
         self.roles = tuple(roles)
@@ -90,10 +89,10 @@ class Approvers:
             raise silent[0]
         return found if len(candidates) <= MAX_CANDIDATES else max(found, rule.approvals)
 
-    async def require_enough(self, rule: GuardRule, operation: str) -> None:
+    async def require_enough(self, rule: GuardRule) -> None:
         """Require that enough people could approve under *rule*; raises NobodyCanApprove, or as `count` does."""
         if (found := await self.count(rule)) < rule.approvals:
-            raise NobodyCanApprove(operation, rule.approvals, found, self.policy.approving_roles(rule))
+            raise NobodyCanApprove(rule.approvals, found, self.policy.approving_roles(rule))
 
     async def people_to_mention(self, rule: GuardRule) -> tuple[str, ...]:
         """Return whom a request under *rule* mentions: the approvers that the policy names, else some of the channel who could.
@@ -223,19 +222,19 @@ class Access:
         Never APPROVE_OR_CONFIRM, that is decided here. Raises NobodyCanApprove where too few people could approve all of
         it, Irreconcilable, and DirectoryUnavailable.
         """
-        policy, needs = self.policy(), _sort_needs(wanted)
+        policy = self.policy()
         approvers = Approvers(self.directory, policy, requester, channel)
         rules = [
-            await self._resolve_guard(policy.guard_for(operation, site), operation, approvers)
-            for operation, site in needs
+            await self._resolve_guard(policy.guard_for(operation, site), approvers)
+            for operation, site in _sort_needs(wanted)
         ]
         rule = strictest(rules)
         # Each alone has enough people who could approve; all of them together may have too few.
         if rule.guard is Guard.APPROVE and not rule.self_approval and rule not in rules:
-            await approvers.require_enough(rule, needs[0][0])
+            await approvers.require_enough(rule)
         return Standing(rule, await approvers.people_to_mention(rule))
 
-    async def _resolve_guard(self, rule: GuardRule, operation: str, approvers: Approvers) -> GuardRule:
+    async def _resolve_guard(self, rule: GuardRule, approvers: Approvers) -> GuardRule:
         """Return *rule* with APPROVE_OR_CONFIRM replaced by one of the two, depending on whether somebody else could approve.
 
         Raises NobodyCanApprove where too few people could.
@@ -246,7 +245,7 @@ class Access:
         if rule.self_approval:
             return rule if rule.guard is Guard.APPROVE else alone
         try:
-            await approvers.require_enough(rule, operation)
+            await approvers.require_enough(rule)
         except NobodyCanApprove as error:
             if rule.guard is Guard.APPROVE or error.found:
                 raise
@@ -321,7 +320,7 @@ class Access:
         refusals = [await about.refusal(operation) for operation in change.operations]
         why = next((why for why in refusals if why is not None), None) or await about.judge(verdict, roles)
         if why is not None:
-            raise NotAllowed(why, "break-glass", user, roles=roles, channel=change.request.channel)
+            raise NotAllowed(why, "break-glass", user, roles=roles)
 
     async def look_at_groups(self) -> None:
         """Look up every user group of the policy, so that the directory knows which are missing; ignores outages of Slack."""

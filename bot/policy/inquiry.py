@@ -47,13 +47,12 @@ class Directory(Protocol):
 class NotAllowed(Exception):
     """*user* may not do *operation*; *why* says so, *roles* who could."""
 
-    def __init__(self, why: Why, operation: str, user: str, *, roles: Sequence[str] = (), channel: str = "") -> None:
+    def __init__(self, why: Why, operation: str, user: str, *, roles: Sequence[str] = ()) -> None:
         super().__init__(f"{operation}: {why}")
         self.why = why
         self.operation = operation
         self.user = user
         self.roles = tuple(roles)
-        self.channel = channel
 
 
 Verdict = Callable[[Person], Why | None]
@@ -108,7 +107,7 @@ class Inquiry:
     def not_allowed(self, why: Why, operation: str, roles: Sequence[str] = ()) -> NotAllowed:
         """Return the error that says *why*, and which *roles* are allowed: those with the right, where none are given."""
         able = roles or self.policy.roles_for(operation)
-        return NotAllowed(why, operation, self.person.id, roles=able, channel=self.place.id)
+        return NotAllowed(why, operation, self.person.id, roles=able)
 
     async def _look_up(self, asked: str) -> DirectoryUnavailable | None:
         """Look up once whether the person is in the channel or the group *asked*; return what went wrong."""

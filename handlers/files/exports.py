@@ -32,7 +32,7 @@ from handlers.slack.reply import Attached, Caller, Reply
 @handles(RulesExport)
 async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehouse) -> Reply:
     if command.here and (await gatehouse.access.directory.place(caller.channel)).shared:
-        raise NotAllowed(Why.SHARED_CHANNEL, "export", caller.user, channel=caller.channel)
+        raise NotAllowed(Why.SHARED_CHANNEL, "export", caller.user)
     gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
     listing = await gatehouse.rules.all()
     rules = listing.whole()

@@ -326,7 +326,7 @@ class Dispatcher:
         if command.needs is not None:
             await access.require(command.needs, caller.user, caller.channel, or_else=command.or_needs)
         if (caller.public or command.is_public) and (await access.directory.place(caller.channel)).shared:
-            raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user, channel=caller.channel)
+            raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user)
 
     async def _save_form(self, request: FormRequest) -> View | Recorded:
         timer = CommandTimer(_metric_name(request))

@@ -85,7 +85,6 @@ class Caller:
     user: str
     channel: str
     request: str
-    team: str = ""
     response_url: str | None = None
     trigger: str | None = None
     public: bool = False

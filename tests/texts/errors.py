@@ -115,9 +115,9 @@ def slack() -> Iterator[Sample]:
 def rights() -> Iterator[Sample]:
     """Who can't do something, and why."""
     for why in Why:
-        error = NotAllowed(why, "rule.delete", "U0ALICE01", roles=("oncall",), channel="C0OPS0001")
+        error = NotAllowed(why, "rule.delete", "U0ALICE01", roles=("oncall",))
         yield why.value.replace("_", " "), of(error, attempted=True)
-    yield "nobody can approve", of(NobodyCanApprove("rule.delete", 2, 1, ("oncall",)), attempted=True)
+    yield "nobody can approve", of(NobodyCanApprove(2, 1, ("oncall",)), attempted=True)
     yield "different approvers", of(Irreconcilable(("oncall", "leads")), attempted=True)
     yield "Slack tells no emails", of(EmailUnknown(), attempted=True)
     yield "Slack says nothing", of(DirectoryUnavailable("who you are"), attempted=True)
