@@ -22,7 +22,7 @@ from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import Freeze
 from bot.text.documents import NestedTooDeep, ServiceRecord
-from bot.text.wall_times import WallTime, end_time, is_skipped, next_time
+from bot.text.wall_times import end_time, is_skipped, next_time
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, first_few, join_commas, quote_plain
 from handlers.blocks.modals import View, end_of_form
@@ -31,7 +31,7 @@ from handlers.changes.list_view import coming_blocks
 from handlers.changes.times import due_order
 from handlers.errors import Refusal, TimeIsFar, TimeIsSkipped, Words
 from handlers.grammar.command import Command
-from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Expiry, Start
+from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Expiry, Start, TypedTime
 from handlers.grammar.tokens import unquote_reason
 from handlers.slack.registry import Recorded
 from handlers.slack.reply import Announced, Caller, Reply
@@ -216,8 +216,7 @@ async def with_times(
     if start is not None:
         now, read = await resolve_start(start, caller, gatehouse)
         proposal = proposal.with_request_fields(starts_at=now, starts_at_as_typed=read)
-        if expiry is None and start.end is not None:
-            expiry = Expiry(start.as_typed, until=start.end)
+        expiry = expiry or start.end
     if expiry is None:
         return proposal
     if expiry.seconds is not None:
@@ -244,7 +243,7 @@ async def resolve_start(start: Start, caller: Caller, gatehouse: Gatehouse) -> t
 
 
 async def _resolve_time(
-    time: Start | Expiry,
+    time: TypedTime,
     said_at: datetime,
     past: type[StartIsPast | EndIsPast],
     caller: Caller,
@@ -257,24 +256,17 @@ async def _resolve_time(
         raise past(time.as_typed)
     if moment > now + timedelta(seconds=MAX_DURATION_SECONDS):
         raise TimeIsFar(time.as_typed)
-    wall = _wall_time(time)
-    shown = zone_of(wall.zone) if wall is not None and wall.zone else zone
+    shown = zone_of(time.wall.zone) if time.wall is not None and time.wall.zone else zone
     return moment, f"{moment.astimezone(shown):%H:%M} {shown.key}"
 
 
-def _wall_time(time: Start | Expiry) -> WallTime | None:
-    return time.wall if isinstance(time, Start) else time.until
-
-
-def resolve_moment(
-    time: Start | Expiry, zone: ZoneInfo, now: datetime, starts: datetime | None = None
-) -> datetime | None:
+def resolve_moment(time: TypedTime, zone: ZoneInfo, now: datetime, starts: datetime | None = None) -> datetime | None:
     """Return the moment that *time* means, said at *now* by somebody in *zone*; None where that is past.
 
     *starts*: for an end, when the change begins.
     Raises TimeIsSkipped for a start that the clocks skip: an hour later, it might be after its end.
     """
-    if (wall := _wall_time(time)) is not None:
+    if (wall := time.wall) is not None:
         moment = next_time(wall, zone, now) if starts is None else end_time(wall, zone, now, starts)
         if isinstance(time, Start) and moment is not None and is_skipped(wall, zone, moment):
             raise TimeIsSkipped(time.as_typed, moment.astimezone(zone_of(wall.zone or zone.key)))
@@ -282,7 +274,7 @@ def resolve_moment(
     return time.at if time.seconds is None else (starts or now) + timedelta(seconds=time.seconds)
 
 
-def time_text(time: Start | Expiry | None) -> str:
+def time_text(time: TypedTime | None) -> str:
     """Return the time as a form shows it: an end without the word that led it."""
     if time is None:
         return ""

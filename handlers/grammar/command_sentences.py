@@ -14,7 +14,7 @@ from handlers.blocks.messages import code, esc, join_words, moment, quote, url_c
 from handlers.errors import Words
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, slash
-from handlers.grammar.time_fields import Expiry, Start
+from handlers.grammar.time_fields import Expiry, Start, TypedTime
 from handlers.members.commands import (
     MembersAdd,
     MembersGrant,
@@ -97,7 +97,7 @@ def _time_phrase(command: Command, context: Context) -> str:
     return f"{begins}, {ends}."
 
 
-def _time(time: Start | Expiry, preposition: str, context: Context) -> str:
+def _time(time: TypedTime, preposition: str, context: Context) -> str:
     """Return a moment as its reader's clock shows it, and as it was said; another time as it was typed."""
     if time.at is None:
         return esc(time.as_typed)

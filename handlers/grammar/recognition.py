@@ -175,7 +175,7 @@ def _expiry(time: ParsedTime) -> Expiry | None:
     keyword = "for" if time.kind is Kind.LENGTH else "until"
     words = time.text.rstrip(AFTER_ALL).split()
     read = filter(None, (expiry_in(keyword, " ".join(some)) for some in (words, words[1:])))
-    return next((ends for ends in read if (ends.seconds, ends.until) == (time.seconds, time.wall)), None)
+    return next((ends for ends in read if (ends.seconds, ends.wall) == (time.seconds, time.wall)), None)
 
 
 def _take_things(found: Recognised, words: Sequence[Word], sorts: Sorts) -> Sequence[Word]:

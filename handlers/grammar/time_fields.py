@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Self
 
 from bot.text.time_words import terms_of
 from bot.text.times import MAX_WORDS, Kind, ParsedTime, parse_time
@@ -22,18 +22,46 @@ INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}t\d{2}:\d{2}z")
 
 
 @dataclass(frozen=True, slots=True)
-class Expiry:
-    """The duration of a temporary change: for so many seconds, until clocks show a time, or until a moment (in UTC)."""
+class TypedTime:
+    """A time of a change, as somebody typed it: after so many seconds, when clocks show a time, or at a moment (in UTC)."""
 
     as_typed: str
     seconds: int | None = None
-    until: WallTime | None = None
+    wall: WallTime | None = None
     at: datetime | None = None
+    lead: ClassVar[str]
+    """The word before a moment."""
 
     @classmethod
-    def until_moment(cls, moment: datetime) -> Expiry:
-        """Return the end at *moment*, the same whenever and by whom it is read."""
-        return cls(f"until {moment:%Y-%m-%dT%H:%MZ}", at=moment)
+    def at_moment(cls, moment: datetime) -> Self:
+        """Return the time at *moment*, the same whenever and by whom it is read."""
+        return cls(f"{cls.lead} {moment:%Y-%m-%dT%H:%MZ}", at=moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry(TypedTime):
+    """The end of a temporary change, or its duration."""
+
+    lead = "until"
+
+
+@dataclass(frozen=True, slots=True)
+class Start(TypedTime):
+    """The time at which a change is to begin.
+
+    *end*: of a window, such as ``from 9:00 to 17:00``: the time after the start at which it ends.
+    """
+
+    lead = "at"
+    end: Expiry | None = None
+
+    @classmethod
+    def of(cls, found: ParsedTime) -> Start | None:
+        """Return the start that a time in a sentence is; None for one of another kind."""
+        if found.kind not in {Kind.START, Kind.WINDOW}:
+            return None
+        text = found.text.strip(",;:!?")
+        return cls(text, found.seconds, found.wall, end=Expiry(text, wall=found.end) if found.end else None)
 
 
 def parse_expiry(text: str) -> Expiry | None:
@@ -55,11 +83,11 @@ def expiry_in(keyword: str, text: str) -> Expiry | None:
 def first_expiry(keyword: str, words: Sequence[str]) -> tuple[Expiry | None, int]:
     """Return what the first of *words* mean after ``for`` or ``until``, and how many they are."""
     if keyword == "until" and words and INSTANT.fullmatch(words[0].casefold()):
-        return Expiry(f"until {words[0].upper()}", at=datetime.fromisoformat(words[0].upper())), 1
+        return Expiry.at_moment(datetime.fromisoformat(words[0].upper())), 1
     found = parse_time([keyword, *words[:MAX_WORDS]], 0)
     if found is None or found.kind not in {Kind.LENGTH, Kind.END} or (found.seconds or 0) > MAX_DURATION_SECONDS:
         return None, 0
-    return Expiry(found.text.rstrip(",;:!?"), seconds=found.seconds, until=found.wall), found.count - 1
+    return Expiry(found.text.rstrip(",;:!?"), seconds=found.seconds, wall=found.wall), found.count - 1
 
 
 class ForOrUntil(Part):
@@ -92,32 +120,6 @@ EXPIRY: Final = ForOrUntil("for DUR")
 UNTIL_WHEN: Final = ForOrUntil("for DUR", "until when")
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
-    """When a change is to begin: when clocks show a time, after so many seconds, or at a moment (in UTC).
-
-    *end*: of a window, such as ``from 9:00 to 17:00``: the time after the start at which it ends.
-    """
-
-    as_typed: str
-    wall: WallTime | None = None
-    seconds: int | None = None
-    at: datetime | None = None
-    end: WallTime | None = None
-
-    @classmethod
-    def of(cls, found: ParsedTime) -> Start | None:
-        """Return the start that a time in a sentence is; None for one of another kind."""
-        if found.kind not in {Kind.START, Kind.WINDOW}:
-            return None
-        return cls(found.text.strip(",;:!?"), wall=found.wall, seconds=found.seconds, end=found.end)
-
-    @classmethod
-    def at_moment(cls, moment: datetime) -> Start:
-        """Return the start at *moment*, the same whenever and by whom it is read."""
-        return cls(f"at {moment:%Y-%m-%dT%H:%MZ}", at=moment)
-
-
 def parse_start(text: str) -> Start | None:
     """Return what ``tomorrow 9:00``, ``on Friday``, ``in 2h`` or ``9:00`` means; None for any other text."""
     words = text.split()
@@ -131,7 +133,7 @@ def parse_start(text: str) -> Start | None:
 def first_start(words: Sequence[str]) -> tuple[Start | None, int]:
     """Return the start that the first of *words* mean, and how many they are; None and 0 where they mean none."""
     if len(words) > 1 and words[0].casefold() == "at" and INSTANT.fullmatch(words[1].casefold()):
-        return Start(f"at {words[1].upper()}", at=datetime.fromisoformat(words[1].upper())), 2
+        return Start.at_moment(datetime.fromisoformat(words[1].upper())), 2
     found = time_at(words[:MAX_WORDS], 0)
     start = Start.of(found) if found is not None else None
     return (start, found.count) if found is not None and start is not None else (None, 0)

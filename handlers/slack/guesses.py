@@ -6,13 +6,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
 
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
@@ -24,7 +21,7 @@ from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
 from handlers.changes.coming import Thing, refuse_unchanged
 from handlers.changes.freeze_view import freeze_line
-from handlers.changes.requests import FrozenNow, resolve_moment, zone_of
+from handlers.changes.requests import FrozenNow, resolve_end, resolve_start, zone_of
 from handlers.changes.titles import request_title
 from handlers.errors import AlreadySo, NoMember, NothingToUndo, NotOneGroup, UnknownSegment, Words
 from handlers.gatehouse.commands import GatehouseUndo
@@ -109,14 +106,13 @@ class Guesses:
     async def preview(self, readings: Readings, caller: Caller, asked: str) -> Message:
         """Return the card that offers *readings*; their times are fixed, so its buttons do the same whenever they are clicked."""
         zone = zone_of((await self._gatehouse.access.person(caller.user)).tz)
-        now = caller.asked_at or self._gatehouse.now()
         if readings.unread:
             context = Context((await self._known_names(caller)).titles, zone, readings.missing)
-            meant = [self._fix_times(each, zone, now) for each in readings.meant]
+            meant = [await self._fix_times(each, caller) for each in readings.meant]
             return reading_view.unclear_message(readings.commands, meant, readings.unread, context, asked=asked)
         expanded = [expand(each, await look_up(each, caller, self._gatehouse)) for each in readings.commands]
         found, done = await self._split_by_effect(expanded, caller)
-        fixed = [self._fix_times(each, zone, now) for each in found]
+        fixed = [await self._fix_times(each, caller) for each in found]
         known = await self._known_names(caller)
         changes = await self._titles_of_undos(fixed)
         titles = [rule.title for rule in done if not isinstance(expanded[0], RulesOn | RulesOff)]
@@ -227,22 +223,17 @@ class Guesses:
             things.append(Thing(member.email, target, member.document()))
         return things, already_so(command, command.segments, site)
 
-    def _fix_times(self, command: Command, zone: ZoneInfo, now: datetime) -> Command:
-        """Return *command* with its times as moments; raises StartIsPast, EndIsPast, EndsBeforeStart and TimeIsSkipped."""
+    async def _fix_times(self, command: Command, caller: Caller) -> Command:
+        """Return *command* with its times as moments; raises as `resolve_start` and `resolve_end` do."""
         start: Start | None = getattr(command, "start", None)
         expiry: Expiry | None = getattr(command, "expiry", None)
-        begins, fixed = now, dict[str, Any]()
+        begins, fixed = caller.asked_at or self._gatehouse.now(), dict[str, Any]()
         if start is not None:
-            if (found := resolve_moment(start, zone, now)) is None:
-                raise StartIsPast(start.as_typed)
-            fixed["start"], begins = Start.at_moment(found), found
-            expiry = Expiry(start.as_typed, until=start.end) if expiry is None and start.end is not None else expiry
-        if expiry is not None and expiry.until is not None:
-            if (ends := resolve_moment(expiry, zone, now, begins)) is None:
-                raise EndIsPast(expiry.as_typed)
-            if ends <= begins:
-                raise EndsBeforeStart
-            fixed["expiry"] = Expiry.until_moment(ends)
+            begins, _ = await resolve_start(start, caller, self._gatehouse)
+            fixed["start"], expiry = Start.at_moment(begins), expiry or start.end
+        if expiry is not None and expiry.wall is not None:
+            ends, _ = await resolve_end(expiry, begins, caller, self._gatehouse)
+            fixed["expiry"] = Expiry.at_moment(ends)
         return replace(cast("Any", command), **fixed) if fixed else command
 
     async def _known_names(self, caller: Caller) -> Known:

@@ -278,7 +278,7 @@ def _time_fields(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
     expiry: Expiry | None = getattr(command, "expiry", None)
     if start is not None:
         yield "start", (str(resolve_moment(start, ZoneInfo("UTC"), NOW)),)
-        expiry = Expiry("", until=start.end) if expiry is None and start.end is not None else expiry
+        expiry = expiry or start.end
     if expiry is not None:
         yield "expiry", (_resolve_time(expiry, start),)
 
@@ -289,7 +289,7 @@ def _resolve_time(said: Expiry | str, start: Start | None = None) -> str:
         since = parse_since(said)
         return said if since is None else str(since.seconds or since.wall)
     begins = (resolve_moment(start, ZoneInfo("UTC"), NOW) if start is not None else None) or NOW
-    ends = resolve_moment(said, ZoneInfo("UTC"), NOW, begins) if said.until or said.at else None
+    ends = resolve_moment(said, ZoneInfo("UTC"), NOW, begins) if said.wall or said.at else None
     return str(ends or said.seconds)
 
 

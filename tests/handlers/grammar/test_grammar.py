@@ -71,17 +71,17 @@ RULES = [
     ("on Redirect_a1, Redirect_b2", RulesOn(("Redirect_a1", "Redirect_b2"))),
     ('delete "one two" #4', RulesDelete(("one two", "#4"))),
     ("rm Redirect_a1", RulesDelete(("Redirect_a1",))),
-    ("off X until 18:00", RulesOff(("X",), expiry=Expiry("until 18:00", until=WallTime(18, 0)))),
+    ("off X until 18:00", RulesOff(("X",), expiry=Expiry("until 18:00", wall=WallTime(18, 0)))),
     (
         "off X until tomorrow 9:30",
-        RulesOff(("X",), expiry=Expiry("until tomorrow 9:30", until=WallTime(9, 30, "tomorrow"))),
+        RulesOff(("X",), expiry=Expiry("until tomorrow 9:30", wall=WallTime(9, 30, "tomorrow"))),
     ),
-    ("off X until 24 December", RulesOff(("X",), expiry=Expiry("until 24 December", until=WallTime(9, 0, "12-24")))),
+    ("off X until 24 December", RulesOff(("X",), expiry=Expiry("until 24 December", wall=WallTime(9, 0, "12-24")))),
     (
         "off X until 6pm CET, page 2",
-        RulesOff(("X page 2",), expiry=Expiry("until 6pm CET", until=WallTime(18, 0, "", "Europe/Berlin"))),
+        RulesOff(("X page 2",), expiry=Expiry("until 6pm CET", wall=WallTime(18, 0, "", "Europe/Berlin"))),
     ),
-    ("off X for today", RulesOff(("X",), expiry=Expiry("for today", until=WallTime(24, 0, "today")))),
+    ("off X for today", RulesOff(("X",), expiry=Expiry("for today", wall=WallTime(24, 0, "today")))),
     ("off X for the next 2 hours", RulesOff(("X",), expiry=Expiry("for the next 2 hours", 7200))),
     ("off X for a while", RulesOff(("X for a while",))),
     ("off X for half an hour", RulesOff(("X",), expiry=Expiry("for half an hour", 1800))),
@@ -335,7 +335,7 @@ VALUES: dict[type[Part], st.SearchStrategy[object]] = {
     Page: st.integers(1, 999_999),
     Flag: st.just(value=True),
     DailyAt: st.sampled_from(["daily at 9:00", "weekdays at 18:30", "off"]),
-    ForOrUntil: st.sampled_from([Expiry("for 2h", 7200), Expiry("until 18:00", until=WallTime(18, 0))]),
+    ForOrUntil: st.sampled_from([Expiry("for 2h", 7200), Expiry("until 18:00", wall=WallTime(18, 0))]),
     OnOrAt: st.sampled_from(
         [
             Start("tomorrow 9:00", wall=WallTime(9, 0, "tomorrow")),
