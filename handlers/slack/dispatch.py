@@ -26,7 +26,7 @@ from handlers.blocks.messages import Block
 from handlers.blocks.modals import View
 from handlers.explain.table import is_expected, outcome_of, words_for
 from handlers.gatehouse.commands import GatehousePending, GatehouseUndo
-from handlers.grammar.command import Command, Unclear, command_prefix
+from handlers.grammar.command import Command, Unclear
 from handlers.grammar.parser import Shorthand, expand
 from handlers.grammar.reading_view import with_reading_line
 from handlers.grammar.readings import runs_at_once
@@ -69,16 +69,13 @@ SLOW = "The service is slow. Keep typing to try again."
 
 @dataclass(slots=True)
 class _Act:
-    """What somebody has asked for, and what is known of it so far."""
+    """What somebody has asked for by *request*, and what is known of it so far."""
 
+    request: Request
     caller: Caller
-    asked: str
     timer: CommandTimer
     attempted: bool
     """Whether it was to change something."""
-    typed: tuple[str, str] | None = None
-    """The root of a command, none in a message, and the text after it; None where nothing was typed."""
-    has_alias: bool = False
     command: Command | None = None
     """The command that it stands for."""
 
@@ -113,7 +110,7 @@ class Dispatcher:
             home = isinstance(request, EventRequest) and request.is_home
             await self._answers.refuse(request.caller, error, request.asked, home=home, attempted=attempted)
             return
-        act = _Act(_speaker(request), request.asked, timer, attempted, _typed_text(request), request.has_alias)
+        act = _Act(request, _speaker(request), timer, attempted)
         await self._carry_out(act, self._outcome(request, self._gatehouse_since(timer.began, writes=attempted)))
 
     def _gatehouse_since(self, began: float, *, writes: bool) -> Gatehouse:
@@ -179,7 +176,7 @@ class Dispatcher:
             if isinstance(request, FormRequest):
                 await self._forms.go_on(Recorded(change), request.caller, request.view)
             else:
-                act = _Act(request.caller, request.asked, CommandTimer(_metric_name(request)), attempted=True)
+                act = _Act(request, request.caller, CommandTimer(_metric_name(request)), attempted=True)
                 await self._carry_out(act, self._resume_change(change))
 
     async def _resume_change(self, change: Change) -> Outcome:
@@ -220,7 +217,7 @@ class Dispatcher:
         if route.stands_for is not None:
             await self._check_right(route.stands_for, request.caller)
         link = await self._link(request.caller) if route.linked else ""
-        shortcut = Shortcut(request.name, payloads.text_of_message(request.body.get("message")), link)
+        shortcut = Shortcut(payloads.text_of_message(request.body.get("message")), link)
         return await route.run(shortcut, request.caller, gatehouse)
 
     async def _link(self, caller: Caller) -> str:
@@ -239,9 +236,10 @@ class Dispatcher:
             act.timer.end("answered")
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
             act.timer.end(outcome_of(error))
-            await self._answers.say(act.caller, error, act.asked, attempted=act.attempted, command=act.command)
+            await self._answers.say(act.caller, error, act.request.asked, attempted=act.attempted, command=act.command)
 
     async def _reply_to(self, act: _Act, work: Awaitable[Outcome | None]) -> Reply | None:
+        typed = act.request.typed_text
         try:
             outcome = await work
             if not isinstance(outcome, Command):
@@ -249,13 +247,13 @@ class Dispatcher:
             act.command, act.attempted, act.timer.command = outcome, outcome.writes, _command_name(outcome)
             act.caller = await self._show_waiting(act.caller, outcome)
             reply = await self._run(outcome, act.caller, act.timer.began)
-            if act.typed is not None and isinstance(reply, Private) and reply.is_empty:
-                reply = await self._answer_guess(act, act.typed, None) or reply
-            return _with_reading_line(reply, outcome, {}) if act.has_alias else reply
+            if typed is not None and isinstance(reply, Private) and reply.is_empty:
+                reply = await self._answer_guess(act, typed, None) or reply
+            return _with_reading_line(reply, outcome, {}) if act.request.has_alias else reply
         except tuple(MISUNDERSTOOD) as error:
-            if act.typed is None:
+            if typed is None:
                 raise
-            if (guess := await self._answer_guess(act, act.typed, error)) is None:
+            if (guess := await self._answer_guess(act, typed, error)) is None:
                 NOT_UNDERSTOOD.labels(MISUNDERSTOOD[type(error)]).inc()
                 raise
             return guess
@@ -276,7 +274,7 @@ class Dispatcher:
         # Before the card: it shows names of things that not everybody may see.
         for first in (*readings.meant, *readings.commands)[:1]:
             await self._check_right(first, caller)
-        card = await self._guesses.preview(readings, caller, act.asked)
+        card = await self._guesses.preview(readings, caller, act.request.asked)
         act.caller = caller.with_place(public=False, replacing=False)
         return Private(card)
 
@@ -377,18 +375,6 @@ def _is_rate_limited(request: Request) -> bool:
             return not request.is_home
         case _:
             return isinstance(request, ShortcutRequest)
-
-
-def _typed_text(request: Request) -> tuple[str, str] | None:
-    """Return what somebody typed: a root (none in a message) and the text after it; None where they clicked or chose."""
-    match request:
-        case CommandRequest(body=body):
-            service = str(body.get("command", "")).lstrip("/").removeprefix(command_prefix.get())
-            return service, str(body.get("text") or "")
-        case EventRequest(heard=heard) if heard.event.get("type") in {"app_mention", "message"}:
-            return "", payloads.text_without_mention(heard)
-        case _:
-            return None
 
 
 def attempts_change(request: Request) -> bool:

@@ -138,6 +138,8 @@ class Request:
     body: Body
     caller: Caller
     asked: str = ""
+    typed_text: tuple[str, str] | None = None
+    """The root of a command, none in a message, and the text after it; None where nothing was typed."""
 
     @property
     def has_alias(self) -> bool:
@@ -270,8 +272,9 @@ def _own_user(body: Body) -> str:
 def read_command(body: Body) -> CommandRequest:
     service, text = str(body.get("command", "")), str(body.get("text") or "")
     asked = clean_text(str(body.get(TYPED) or f"{service} {text}")[:MAX_COMMAND])
+    typed = _root(service), text
     return CommandRequest(
-        body=body, caller=caller_of("command", body), asked=asked, command=_parse_typed(_root(service), text)
+        body=body, caller=caller_of("command", body), asked=asked, typed_text=typed, command=_parse_typed(*typed)
     )
 
 
@@ -299,7 +302,11 @@ def read_event(body: Body) -> EventRequest:
     route = None if event.get("user") == us else find_event(event)
     typed = str(body.get(TYPED) or event.get("text") or "")[:MAX_COMMAND]
     asked = clean_text(typed.replace(f"<@{us}>", "@Gatehouse") if us else typed)
-    return EventRequest(body=body, caller=caller_of("event", body), asked=asked, heard=Heard(event, us), route=route)
+    heard = Heard(event, us)
+    said = ("", text_without_mention(heard)) if event.get("type") in {"app_mention", "message"} else None
+    return EventRequest(
+        body=body, caller=caller_of("event", body), asked=asked, typed_text=said, heard=heard, route=route
+    )
 
 
 def read_form(body: Body) -> FormRequest:

@@ -74,7 +74,6 @@ class OptionsRoute:
 class Shortcut:
     """A shortcut that somebody used. *text*: all text of the message that it was used on, if any; *link*: its permalink."""
 
-    name: str
     text: str = ""
     link: str = ""
 
