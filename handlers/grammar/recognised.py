@@ -217,16 +217,10 @@ class Recognised:
         """Return the keys of *names* that contain the longest run of the words left which fits at most MAX_READINGS of them."""
         least = MIN_PART if names is self.known.members else MIN_PART + 1  # people have short names, rules long ones
         words = [word for word in self.words if word not in FILLERS and "@" not in word][:MAX_NAME_WORDS]
-        named = [bool(self.find_mentioned(names, word)) for word in words]
-        for length in range(min(len(words), MAX_PART_WORDS), 0, -1):
-            for at in range(len(words) - length + 1):
-                text = " ".join(words[at : at + length])
-                if len(text) < least or not all(named[at : at + length]):
-                    continue
-                if 0 < len(fitting := self.find_mentioned(names, text)) <= MAX_READINGS:
-                    self.use(words[at : at + length], fitting)
-                    return fitting
-        return []
+        runs = [(*self._run_at(names, words[at:], least), at) for at in range(len(words))]
+        length, fitting, at = max(runs, key=lambda run: run[0], default=(0, [], 0))
+        self.use(words[at : at + length], fitting)
+        return fitting
 
     def find_named(self, names: Names[Any]) -> list[str]:
         """Return the keys of *names* that the text names: whole, or by the longest runs of the words left that fit few enough."""
@@ -246,11 +240,14 @@ class Recognised:
             at += length or 1
         return list(found)
 
-    def _run_at(self, names: Names[Any], words: Sequence[str]) -> tuple[int, list[str]]:
-        """Return how many of the first of *words*, as many as can be, fit few enough of *names*, and the keys of those."""
+    def _run_at(self, names: Names[Any], words: Sequence[str], least: int = MIN_PART) -> tuple[int, list[str]]:
+        """Return how many of the first of *words*, as many as can be, fit few enough of *names*, and the keys of those.
+
+        They have so many letters at *least*, or are a whole name.
+        """
         for length in range(min(MAX_PART_WORDS, len(words)), 0, -1):
             text = " ".join(words[:length])
-            is_enough = len(text) >= MIN_PART or bool(names.find_exact(text))
+            is_enough = len(text) >= least or bool(names.find_exact(text))
             if is_enough and 0 < len(fitting := self._here(self.find_mentioned(names, text))) <= MAX_READINGS:
                 return length, fitting
         return 0, []
