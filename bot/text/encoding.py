@@ -6,7 +6,7 @@ import codecs
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, dataclass_transform
 
 from bot.text.code_pages import TWICE, UTF_8, Reading, double_encoding_readings, readings, undo_double_encoding
 
@@ -24,8 +24,12 @@ class FileKind(StrEnum):
     BINARY = "binary"
 
 
+@dataclass_transform(eq_default=False)
 class BadFile(ValueError):
-    """A file that cannot be imported at all; the subclasses say why."""
+    """A file that cannot be imported at all; the subclasses, each a dataclass, say why."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(eq=False)(cls)
 
 
 class EmptyFile(BadFile):
@@ -35,34 +39,26 @@ class EmptyFile(BadFile):
 class FileTooLarge(BadFile):
     """The file has *size* bytes; *most* are allowed."""
 
-    def __init__(self, size: int, most: int) -> None:
-        super().__init__(f"{size} bytes, at most {most}")
-        self.size = size
-        self.most = most
+    size: int
+    most: int
 
 
 class WrongKind(BadFile):
     """The file is of another *kind* than the import needs."""
 
-    def __init__(self, kind: FileKind) -> None:
-        super().__init__(kind)
-        self.kind = kind
+    kind: FileKind
 
 
 class Undecodable(BadFile):
     """The encoding of the file is unknown. *at*: the index of the first invalid byte."""
 
-    def __init__(self, at: int) -> None:
-        super().__init__(f"byte {at}")
-        self.at = at
+    at: int
 
 
 class DamagedUtf8(BadFile):
     """The file is UTF-8 with invalid bytes in *line* (from 1), and maybe in later ones."""
 
-    def __init__(self, line: int) -> None:
-        super().__init__(f"line {line}")
-        self.line = line
+    line: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,32 +35,24 @@ Lines = list[tuple[int, list[str]]]
 class BrokenTable(BadFile):
     """The table can't be parsed, for example because a quote is not closed. *line* counts from 1."""
 
-    def __init__(self, line: int, why: str) -> None:
-        super().__init__(f"line {line}: {why}")
-        self.line = line
-        self.why = why
+    line: int
+    why: str
 
 
 class TooManyRows(BadFile):
-    def __init__(self, most: int) -> None:
-        super().__init__(f"more than {most}")
-        self.most = most
+    most: int
 
 
 class TooWide(BadFile):
     """The row in *line*, from 1, has more cells than any table."""
 
-    def __init__(self, line: int) -> None:
-        super().__init__(f"line {line}")
-        self.line = line
+    line: int
 
 
 class LineTooLong(BadFile):
     """*line*, from 1, has more characters than any row."""
 
-    def __init__(self, line: int) -> None:
-        super().__init__(f"line {line}")
-        self.line = line
+    line: int
 
 
 @dataclass(frozen=True, slots=True)

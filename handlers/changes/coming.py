@@ -100,7 +100,6 @@ async def left_out_names(things: Sequence[Thing], caller: Caller, gatehouse: Gat
     return names
 
 
-@dataclass(eq=False, repr=False)
 class SoForAWhile(Refusal):
     """*title* is already as requested, but only *until* a change that is due; *is_end*: that is a revert, not a start."""
 

@@ -218,9 +218,7 @@ def words_for(error: Exception) -> Words:
 
 def is_expected(error: Exception) -> bool:
     """Whether *error* has words of its own: a part of the day's work, and no fault of ours."""
-    return isinstance(error, Unclear | NotOne | Refusal) or any(
-        kind in ERROR_WORDS for kind in type(error).__mro__[:-3]
-    )
+    return isinstance(error, Unclear | Refusal) or any(kind in ERROR_WORDS for kind in type(error).__mro__[:-3])
 
 
 TROUBLE: Final = (

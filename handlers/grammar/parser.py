@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
@@ -222,7 +222,6 @@ class Shorthand(BaseModel):
     site: str | None = None
 
 
-@dataclass(eq=False, repr=False)
 class NoSuchNumber(Refusal):
     """``#n`` beyond the last list of *service*, or without one; *shown*: how many rows it had."""
 

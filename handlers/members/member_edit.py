@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -223,7 +223,6 @@ def _resolve_segments(
     return names
 
 
-@dataclass(eq=False, repr=False)
 class SameEmail(Refusal):
     """The *wanted* email of a member is the one that they have *now*, maybe in another spelling."""
 
@@ -239,7 +238,6 @@ class SameEmail(Refusal):
         return Words(what, next="If the spelling matters, change it in the service itself.")
 
 
-@dataclass(eq=False, repr=False)
 class EmailTaken(Refusal):
     """Somebody on *site* already has the *email* that a member is to get."""
 
@@ -252,7 +250,6 @@ class EmailTaken(Refusal):
         return Words(what, next=then, again={"Show member": MembersShow((self.email,), self.site)})
 
 
-@dataclass(eq=False, repr=False)
 class MovesWhatIsToCome(Refusal):
     """A planned change or a revert is still to come for the member with this *email*: another email would lose it."""
 

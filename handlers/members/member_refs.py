@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from bot.clients.errors import ClientError
@@ -21,7 +21,6 @@ from handlers.slack.reply import Caller
 MAX_MEMBERS_PER_COMMAND: Final = 100
 
 
-@dataclass(eq=False, repr=False)
 class SiteGone(Refusal):
     """The channel's default site is no longer set up. Gatehouse doesn't guess another one."""
 

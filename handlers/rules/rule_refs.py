@@ -9,7 +9,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from bot.changes.model.change import Change
@@ -57,7 +57,6 @@ REFERENCE = re.compile(r"[0-9a-fA-F]{6,32}")
 """The beginning of a change's id, as cards show it."""
 
 
-@dataclass(eq=False, repr=False)
 class NotOne(Refusal):
     """A REF that fits no rule, or several; *candidates* are the first of those, *count* is how many there are.
 
@@ -76,7 +75,6 @@ class NotOne(Refusal):
         return Words(f"{fits or 'No rule matches'} {code(self.ref, 200)}.")
 
 
-@dataclass(eq=False, repr=False)
 class BareNumber(Refusal):
     """A number without its ``#`` that is not the id or name of a rule. *rows*: the rules that it may stand for, with the
     numbers of their rows; *again*: the same command for those.
