@@ -192,17 +192,17 @@ def choices(
 FILE: Final = "file"
 
 
-def file(block_id: str, label: str, types: Sequence[str], *, optional: bool = False, hint: str | None = None) -> Block:
+def file(types: Sequence[str]) -> Block:
     """Return an input for one file whose name ends in one of *types* (without the dot). What comes has to be checked all the
     same: Slack looks at nothing but the name.
     """
     element: Block = {
         "type": "file_input",
-        "action_id": action_id(block_id),
+        "action_id": action_id(FILE),
         "filetypes": list(types),
         "max_files": 1,
     }
-    return _input(block_id, label, element, optional=optional, hint=hint)
+    return _input(FILE, "File", element, optional=True)
 
 
 def values_of(view: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -226,15 +226,15 @@ def find_untouched(view: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(block_id for block_id, text in drawn.items() if (typed_value(values, block_id) or "") == text)
 
 
-def file_name(values: Mapping[str, Any], block_id: str) -> str:
+def file_name(values: Mapping[str, Any]) -> str:
     """Return the name of the file that was chosen; empty where none was."""
-    files = _state(values, block_id).get("files") or ()
+    files = _state(values, FILE).get("files") or ()
     return next((str(one.get("name") or one.get("id") or "")[:200] for one in files), "")
 
 
-def file_id(values: Mapping[str, Any], block_id: str) -> str | None:
-    """Return the id of the file that was chosen, for `Gatehouse.files.read`; None where none was."""
-    return next((str(one["id"]) for one in _state(values, block_id).get("files") or () if one.get("id")), None)
+def file_id(values: Mapping[str, Any]) -> str:
+    """Return the id of the file that was chosen, for `Gatehouse.files.read`; empty where none was."""
+    return next((str(one["id"]) for one in _state(values, FILE).get("files") or () if one.get("id")), "")
 
 
 def typed_value(values: Mapping[str, Any], block_id: str) -> str | None:

@@ -115,8 +115,8 @@ class Handed:
         values = inputs.values_of(view)
         return replace(
             cls.of(view),
-            name=inputs.file_name(values, inputs.FILE) or "pasted text",
-            file=inputs.file_id(values, inputs.FILE) or "",
+            name=inputs.file_name(values) or "pasted text",
+            file=inputs.file_id(values),
             packed=_pack(inputs.typed_value(values, "pasted") or ""),
             reason=(inputs.typed_value(values, inputs.REASON) or "")[:MAX_REASON],
             start=(inputs.typed_value(values, inputs.START) or "")[:MAX_START],
@@ -192,7 +192,7 @@ def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
     blocks = [
         *refused,
         section(about),
-        inputs.file(inputs.FILE, "File", forms.types, optional=True),
+        inputs.file(forms.types),
         inputs.text("pasted", "Or paste its text", pasted, optional=True, multiline=True),
         *asked,
         inputs.start(handed.start),

@@ -42,7 +42,7 @@ from handlers.members.member_refs import (
     site_for,
 )
 from handlers.members.views import Unasked
-from handlers.slack.registry import Click, Typed, clicks, handles, offers
+from handlers.slack.registry import Click, clicks, handles, offers
 from handlers.slack.reply import Caller, Modal, Private, Reply
 
 Filtered = TypeVar("Filtered", bound=MembersFiltered)
@@ -163,10 +163,10 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
 
 
 @offers("pick.member", needs="member.read")
-async def offer_members(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
+async def offer_members(typed: str, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
     found = []
     for site in gatehouse.sites.values():
-        hits = await search_in_slices(await site.members.index(), typed.text, most=MAX_OPTIONS)
+        hits = await search_in_slices(await site.members.index(), typed, most=MAX_OPTIONS)
         found += [(hit.rank, hit.item.title.casefold(), site.name, hit.item) for hit in hits]
     found.sort(key=lambda one: one[:3])
     if not found:

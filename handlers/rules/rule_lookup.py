@@ -39,7 +39,7 @@ from handlers.rules.commands import RulesFiltered, RulesList, RulesShow, RulesWh
 from handlers.rules.match_view import answer_about_rule
 from handlers.rules.reasons import type_word
 from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of, no_rule_error
-from handlers.slack.registry import Click, Typed, clicks, handles, offers
+from handlers.slack.registry import Click, clicks, handles, offers
 from handlers.slack.reply import Caller, Private, Reply
 
 ORDERS: Final[dict[str, Callable[[Rule], Any]]] = {
@@ -223,8 +223,8 @@ async def follow(first: Explained, rules: Sequence[Rule], groups: Groups | None 
 
 
 @offers("pick.rule", needs="rule.read")
-async def offer_rules(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
-    hits = await search_in_slices(await gatehouse.rules.index(), typed.text, most=MAX_OPTIONS)
+async def offer_rules(typed: str, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
+    hits = await search_in_slices(await gatehouse.rules.index(), typed, most=MAX_OPTIONS)
     hits.sort(key=lambda hit: (hit.rank, hit.item.title.casefold()))
     gap = None if hits else (await gatehouse.rules.recent()).gap
     return menus.notice_options(gap.sentence("rules")) if gap else menus.rule_options(hit.item for hit in hits)

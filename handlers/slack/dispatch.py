@@ -155,18 +155,18 @@ class Dispatcher:
 
     async def offer(self, request: TypingRequest) -> Sequence[Block]:
         """Offer options for what was typed: none to somebody who may not read, one that says so where nothing can be read."""
-        if (typed := request.typed) is None:
+        if request.menu is None:
             return ()
-        route, caller = OPTIONS[typed.action], request.caller
+        route, caller = OPTIONS[request.menu], request.caller
         try:
             async with asyncio.timeout(OPTIONS_TIMEOUT):
                 await self._gatehouse.access.require(route.needs, caller.user, caller.channel)
-                return await route.run(typed, caller, self._gatehouse)
+                return await route.run(request.text, caller, self._gatehouse)
         except NotAllowed:
             return ()
         except Exception as error:  # noqa: BLE001  a menu has no other place to say anything
             level = logging.INFO if is_expected(error) else logging.ERROR
-            log.log(level, "no_options", error=type(error).__name__, menu=typed.action, user=caller.user)
+            log.log(level, "no_options", error=type(error).__name__, menu=request.menu, user=caller.user)
             # An empty menu would say that there is nothing.
             return menus.notice_options(SLOW if isinstance(error, TimeoutError) else words_for(error).what)
 

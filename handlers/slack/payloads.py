@@ -22,7 +22,6 @@ from handlers.slack.registry import (
     Form,
     Heard,
     Route,
-    Typed,
     action_name,
     find_event,
     menu_name,
@@ -220,10 +219,11 @@ class FormRequest(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypingRequest(Request):
-    """Letters typed into a menu; *typed* is None for a menu that this release doesn't know."""
+    """Letters typed into a menu; *menu* is None for one that this release doesn't know."""
 
     kind = "typed"
-    typed: Typed | None
+    menu: str | None
+    text: str
 
 
 def read(kind: str, body: Body) -> Request:
@@ -320,9 +320,8 @@ def read_form(body: Body) -> FormRequest:
 
 
 def read_typing(body: Body) -> TypingRequest:
-    name = menu_name(str(body.get("action_id") or ""))
-    typed = None if name is None else Typed(name, str(body.get("value") or ""))
-    return TypingRequest(body=body, caller=caller_of("typed", body), typed=typed)
+    menu = menu_name(str(body.get("action_id") or ""))
+    return TypingRequest(body=body, caller=caller_of("typed", body), menu=menu, text=str(body.get("value") or ""))
 
 
 def _parse_typed(service: str, text: str) -> Command | Exception:

@@ -30,7 +30,8 @@ CommandHandler = Callable[[Any, Caller, Gatehouse], Awaitable[Reply]]
 Outcome = Command | Reply
 """The result of an act: an answer, or a command that it stands for, which is run with its own rights."""
 ClickHandler = Callable[["Click", Caller, Gatehouse], Awaitable[Outcome]]
-OptionsHandler = Callable[["Typed", Caller, Gatehouse], Awaitable[Sequence[Block]]]
+OptionsHandler = Callable[[str, Caller, Gatehouse], Awaitable[Sequence[Block]]]
+"""Gets what somebody has typed so far into a menu that asks for its options."""
 ShortcutHandler = Callable[["Shortcut", Caller, Gatehouse], Awaitable[Outcome]]
 SH = TypeVar("SH", bound=ShortcutHandler)
 EventHandler = Callable[["Heard", Caller, Gatehouse], Awaitable[Outcome | None]]
@@ -53,14 +54,6 @@ class Route(Generic[H]):
     run: H
     stored: bool
     """Whether it is stored first: then it is handled once, however often it is delivered, even if the process dies."""
-
-
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """What somebody has typed so far into a menu that asks for its options. *action* as in `Click`."""
-
-    action: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
