@@ -27,22 +27,6 @@ LOOSE: Final = word_set(
     "group groups help undo "
 )
 """Verbs of commands after which a sentence may mean something else: it is read by what it names, not by position."""
-FILLERS: Final = word_set(
-    "a an the please pls can could you would i we want need to me my us our of in at from into during with w/ and "
-    "is are be it its it's that this now just hey hi hello so then for by as rule rules url urls page link "
-    "address member members user users customer customers account people there get getting going go "
-    "goes does do did doing has have had was were any some one on all which what who when where how why called "
-    "everyone everybody everything right here currently still again cant can't temporarily destination target "
-    "many much count every both should able back asap everything anything stuff "
-    "touching about oops last change changes "
-    "host that's tell "
-    "what's where's who's whos segment segments site access pages content must needs become becomes gets also too "
-    "again kindly thanks thank thx cheers him her them he she they "
-    "bitte die der das den dem ein eine mir für und ist sind hat soll braucht mal "
-    "temporal group gruppe jetzt wieder regel im in auf "
-    "el la los las un una de del en por favor y se "
-)
-"""Words that name nothing on their own."""
 EMPTY: Final = word_set(
     "a an the i we me us you my our need needs want is are be should must get gets goes of and rule url urls link page "
     "pages site segment group member user customer account access address host also too again back "
@@ -74,6 +58,12 @@ AWAY: Final = word_set("away out up instead open redirecting named name")
 """Words that belong to a verb, or introduce a name."""
 LATELY: Final = word_set("last change changes")
 """Fillers that say which change is meant."""
+FILLERS: Final = (EMPTY | COURTESY | LEADING | PRONOUNS | COUNTS | LATELY) | word_set(
+    "can could would during with w/ its now just so then by as there getting going go does do did doing has have had was "
+    "were which what who when where how why called right here currently still cant can't temporarily destination target "
+    "able asap touching about that's tell what's where's who's whos segments content become becomes hat temporal jetzt del "
+)
+"""Words that name nothing on their own."""
 IDLE: Final = word_set("happens happen wrong points end up away out looping loops redirecting approval open name")
 """Words that mean nothing, unless they are part of a name."""
 COMPLAINTS: Final = word_set("can't cant cannot couldn't unable")
