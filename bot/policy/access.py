@@ -44,14 +44,13 @@ class Standing:
     summoned: tuple[str, ...] = ()
 
 
+@dataclass(eq=False)
 class NobodyCanApprove(Exception):
     """The request could never be approved here: *needed* people with the right are required, *found* are there."""
 
-    def __init__(self, needed: int, found: int, roles: Sequence[str]) -> None:
-        super().__init__(f"{found} of {needed}")
-        self.needed = needed
-        self.found = found
-        self.roles = tuple(roles)
+    needed: int
+    found: int
+    roles: Sequence[str]
 
 
 @dataclass(slots=True)

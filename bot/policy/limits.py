@@ -54,22 +54,20 @@ FILES_AT_ONCE: Final = 2
 """How many files a process works on at a time: one of 10 MB takes up to 100 MB of memory."""
 
 
+@dataclass(eq=False)
 class TooFast(Exception):
     """A person, or the *channel* as a whole, has used up *rate*; the next act is possible in *seconds*."""
 
-    def __init__(self, rate: Rate, seconds: int, *, channel: bool) -> None:
-        super().__init__(rate.what)
-        self.rate = rate
-        self.seconds = seconds
-        self.channel = channel
+    rate: Rate
+    seconds: int
+    channel: bool
 
 
+@dataclass(eq=False)
 class StillRunning(Exception):
     """This person's previous command is still running. *what*: the command."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
+    what: str
 
 
 @dataclass(slots=True)

@@ -200,12 +200,11 @@ def _intersect(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(name for name in first if all(name in other for other in others))
 
 
+@dataclass(eq=False)
 class Irreconcilable(Exception):
     """No role can approve all of these guards, since each names other roles. *roles*: all that they name."""
 
-    def __init__(self, roles: tuple[str, ...]) -> None:
-        super().__init__(", ".join(roles))
-        self.roles = roles
+    roles: tuple[str, ...]
 
 
 class Channels(_Strict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Final, Self, TypeAlias, TypeVar
 
@@ -80,12 +81,11 @@ def without_choices(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
     return place[:-1] if end == "str" or end.startswith("function-plain[") else place
 
 
+@dataclass(eq=False)
 class NestedTooDeep(Exception):
     """A record is nested too deep to be serialised: it can be shown, but neither changed nor exported."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
+    name: str
 
 
 @lru_cache(maxsize=1024)

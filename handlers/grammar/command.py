@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from enum import IntEnum
 from functools import cache
 from typing import Any, ClassVar, Final
@@ -22,6 +22,7 @@ def slash(words: str) -> str:
     return f"/{command_prefix.get()}{words}"
 
 
+@dataclass(eq=False, repr=False)
 class Unclear(Exception):
     """A text that is not a command. *suggestion*: the nearest one, ready to be run; *about*: those whose usage helps.
 
@@ -29,21 +30,12 @@ class Unclear(Exception):
     *has_verb*: it begins with the verb of a command, and what follows isn't what that takes.
     """
 
-    def __init__(
-        self,
-        what: str,
-        *,
-        suggestion: str | None = None,
-        about: Sequence[type[Command]] = (),
-        can: str = "",
-        has_verb: bool = False,
-    ) -> None:
-        super().__init__(what)
-        self.what = what
-        self.suggestion = suggestion
-        self.about = tuple(about)
-        self.can = can
-        self.has_verb = has_verb
+    what: str
+    _: KW_ONLY
+    suggestion: str | None = None
+    about: Sequence[type[Command]] = ()
+    can: str = ""
+    has_verb: bool = False
 
 
 FILTER: Final = re.compile(r"([a-z]+):(.*)", re.DOTALL | re.IGNORECASE)

@@ -419,7 +419,7 @@ def test_of_several_guards_what_each_forbids_stays_forbidden() -> None:
 
 
 def test_guards_whose_approvers_have_nobody_in_common_cannot_be_met() -> None:
-    with pytest.raises(Irreconcilable, match="all, leads"):
+    with pytest.raises(Irreconcilable, match="'all', 'leads'"):
         strictest([rule(Guard.APPROVE, approvers=["all"]), rule(Guard.APPROVE, approvers=["leads"])])
 
 
