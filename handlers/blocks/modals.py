@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.states import State
-from handlers.blocks import inputs
+from handlers.blocks import inputs, messages
 from handlers.blocks.buttons import button, run_button
 from handlers.blocks.inputs import label_text
 from handlers.blocks.messages import Block, Message, actions, as_sentence, code, context, esc, message, mrkdwn, quote
@@ -42,17 +42,13 @@ def frame(
     return view
 
 
-def section(text: str) -> Block:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
-
-
 MAX_ALERT: Final = 200
 
 
 def warning(markup: str) -> Block:
     """Return what is wrong: an alert, which only modals have, or a section where it is too long for one."""
     if len(markup) > MAX_ALERT:
-        return section(f":warning: {markup}")
+        return messages.section(f":warning: {markup}")
     return {"type": "alert", "text": mrkdwn(markup), "level": "warning"}
 
 
@@ -63,7 +59,7 @@ def is_warning(block: Block) -> bool:
 
 def without_alerts(blocks: Sequence[Block]) -> list[Block]:
     """*blocks* of a modal for a message, which has no alerts."""
-    return [section(f":warning: {one['text']['text']}") if one["type"] == "alert" else one for one in blocks]
+    return [messages.section(f":warning: {one['text']['text']}") if one["type"] == "alert" else one for one in blocks]
 
 
 def note(words: str) -> Block:
@@ -82,13 +78,13 @@ def with_notes(blocks: Sequence[Block], notes: Mapping[str, str]) -> list[Block]
 
 
 def loading_view(title: str, channel: str = "") -> View:
-    block = section(":hourglass_flowing_sand: Loading…")
+    block = messages.section(":hourglass_flowing_sand: Loading…")
     return frame(title, [block], callback_id="v1.loading", metadata={"channel": channel})
 
 
 def saving_view(form: View) -> View:
     """Return what *form* shows while it is saved, under its own title."""
-    block = section(":hourglass_flowing_sand: Saving… You can close this.")
+    block = messages.section(":hourglass_flowing_sand: Saving… You can close this.")
     return frame(title_of(form), [block], callback_id="v1.working")
 
 
@@ -98,12 +94,12 @@ def title_of(view: View) -> str:
 
 def done_view(title: str, words: str) -> View:
     """Return the end of a form. *words* are mrkdwn."""
-    return frame(title, [section(words)], callback_id="v1.done")
+    return frame(title, [messages.section(words)], callback_id="v1.done")
 
 
 def unsaved_view(title: str, words: str) -> View:
     """Return the end of a form of which nothing was saved. *words* are mrkdwn."""
-    return frame(title, [section(words)], callback_id="v1.notice")
+    return frame(title, [messages.section(words)], callback_id="v1.notice")
 
 
 def changed_view() -> View:
@@ -126,7 +122,7 @@ def unsaved_words(view: View, request: str) -> Message | None:
     if not notes:
         return None
     again = actions([button("Open the form again…", "v1.form.again", request, style="primary")])
-    return message(words, [section(f"*{words}*"), *notes, *again])
+    return message(words, [messages.section(f"*{words}*"), *notes, *again])
 
 
 SENT: Final = ("type", "callback_id", "title", "close", "submit", "private_metadata")
@@ -186,7 +182,7 @@ def fallback_view(view: View, *, passes: bool, ended: bool) -> View:
     if ended and "submit" not in view:
         again = "See the card in the channel for what was done."
     saved = " Nothing was saved." if ended and "submit" in view else ""
-    return frame(title_of(view), [section(f":warning: *{what}*{saved} {again}")], callback_id="v1.notice")
+    return frame(title_of(view), [messages.section(f":warning: *{what}*{saved} {again}")], callback_id="v1.notice")
 
 
 def notice(message: Message, channel: str = "") -> View:
@@ -220,7 +216,9 @@ def home(blocks: Sequence[Block], channel: str) -> View:
 def open_form_message(command: Command) -> Message:
     """Return the message with a button that opens a form, for where Slack gave no way to open it at once."""
     words = "Press the button to open the form."
-    return message(words, [section(words), *actions([run_button("Open the form…", command, 0, style="primary")])])
+    return message(
+        words, [messages.section(words), *actions([run_button("Open the form…", command, 0, style="primary")])]
+    )
 
 
 def old_form_view() -> View:

@@ -12,8 +12,8 @@ from bot.changes.model.parts import Guard, Held
 from bot.changes.model.states import State
 from bot.changes.rights import Decision
 from handlers.blocks import inputs, messages
-from handlers.blocks.messages import Message
-from handlers.blocks.modals import OPENED_BY, View, done_view, frame, metadata, section
+from handlers.blocks.messages import Message, section
+from handlers.blocks.modals import OPENED_BY, View, done_view, frame, metadata
 from handlers.changes.people import approval_words, decision_reason, mention, public_text, review_line
 from handlers.changes.phrases import phrases
 from handlers.changes.sentences import end_line, expired_words, held_line, revert_failure_line, sentence

@@ -9,8 +9,8 @@ from typing import Final
 from bot.clients.errors import NotFound
 from bot.gatehouse import Gatehouse
 from handlers.blocks import inputs, modals
-from handlers.blocks.messages import Block
-from handlers.blocks.modals import View, frame, metadata, section
+from handlers.blocks.messages import Block, section
+from handlers.blocks.modals import View, frame, metadata
 from handlers.errors import OldButton
 from handlers.grammar.command import Unclear
 from handlers.grammar.command_sentences import Context, sentence

@@ -17,8 +17,8 @@ from bot.rules.rule_import_plan import Arrival, Choices, Differs, Entry, New, On
 from bot.text.code_pages import TWICE, Reading
 from bot.text.tables import MAX_COLUMNS
 from handlers.blocks import inputs, messages, modals
-from handlers.blocks.messages import Block, esc, plural
-from handlers.blocks.modals import View, frame, section
+from handlers.blocks.messages import Block, esc, plural, section
+from handlers.blocks.modals import View, frame
 from handlers.files import preview_view
 from handlers.files.import_plan import ImportPlan
 from handlers.grammar.command import slash

@@ -16,8 +16,8 @@ from bot.store.channel_settings import DELIMITER, NOTICES, DigestTimes, Preferen
 from handlers.blocks import inputs, messages, modals
 from handlers.blocks.buttons import button, run_button
 from handlers.blocks.menus import member_menu, rule_menu
-from handlers.blocks.messages import Block, Message, code, esc
-from handlers.blocks.modals import View, frame, metadata, section
+from handlers.blocks.messages import Block, Message, code, esc, section
+from handlers.blocks.modals import View, frame, metadata
 from handlers.changes.freeze_view import short_list
 from handlers.changes.list_view import RowFacts, more_line, open_button, rows
 from handlers.changes.times import when

@@ -9,8 +9,8 @@ from typing import Any, Final, Self
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.members.model import Member, nearest_segments
 from handlers.blocks import inputs
-from handlers.blocks.messages import code, esc, plural
-from handlers.blocks.modals import View, frame, metadata, section, with_notes
+from handlers.blocks.messages import code, esc, plural, section
+from handlers.blocks.modals import View, frame, metadata, with_notes
 from handlers.grammar.command import slash
 
 CALLBACK: Final = "v1.member.form"

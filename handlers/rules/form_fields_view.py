@@ -11,8 +11,8 @@ from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, parse_json
 from bot.rules.pair_fields import Document, FieldKind, PairField, fields_of
 from bot.rules.pair_values import BadValue, other_names, text_of, with_text
 from handlers.blocks import inputs
-from handlers.blocks.messages import code, context, join_commas
-from handlers.blocks.modals import View, section
+from handlers.blocks.messages import code, context, join_commas, section
+from handlers.blocks.modals import View
 from handlers.rules.reasons import bad_value_words
 
 QUOTES: Final = "“”„‟«»‘’"

@@ -18,8 +18,8 @@ from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft, why_group
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, SOURCE, TYPES, UNKNOWN, Document, has_field
 from bot.rules.pair_values import new_pair, other_names
 from handlers.blocks import inputs
-from handlers.blocks.messages import clip, code, esc, plural
-from handlers.blocks.modals import View, frame, section, with_notes
+from handlers.blocks.messages import clip, code, esc, plural, section
+from handlers.blocks.modals import View, frame, with_notes
 from handlers.grammar.command import slash
 from handlers.rules.form_fields_view import (
     NEW_SOURCE,

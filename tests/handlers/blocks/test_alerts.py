@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from handlers.blocks import modals
-from handlers.blocks.messages import esc
+from handlers.blocks.messages import esc, section
 from sandbox.slack.validation import check_message, check_view
 
 
@@ -23,7 +23,7 @@ def test_what_grows_by_its_escapes_is_measured_as_slack_does() -> None:
 
 
 def test_a_form_that_nobody_sees_any_more_says_in_a_message_what_its_alerts_said() -> None:
-    form = modals.frame("New rule", [modals.note("It loops."), modals.section("Else")], callback_id="f", submit="Save")
+    form = modals.frame("New rule", [modals.note("It loops."), section("Else")], callback_id="f", submit="Save")
     message = modals.unsaved_words(form, "request")
     assert message is not None
     assert check_message({"blocks": list(message.blocks)}) == []
