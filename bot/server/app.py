@@ -51,7 +51,7 @@ from handlers.grammar.parser import VERBS
 from handlers.slack.directory import SlackDirectory
 from handlers.slack.files import SlackFiles
 from handlers.slack.forms import FORM_TIMEOUT
-from handlers.slack.listeners import Router, Tasks
+from handlers.slack.listeners import Router
 
 log = structlog.get_logger(__name__)
 
@@ -198,7 +198,7 @@ async def running(
             pipeline.recover(every=timing.recover_every),
             batches.run(every=timing.recover_every),
         )
-        await stack.enter_async_context(_working(pipeline, router.tasks, claiming, outbox, every=timing.look_every))
+        await stack.enter_async_context(_working(pipeline, router, claiming, outbox, every=timing.look_every))
 
         # Last, so that everything runs before Slack sends the first request.
         if settings.slack_app_token is not None:
@@ -295,7 +295,7 @@ async def _run_daily_work(store: Store) -> None:
 @asynccontextmanager
 async def _working(
     pipeline: Pipeline,
-    tasks: Tasks,
+    router: Router,
     claiming: Iterable[Coroutine[Any, Any, Any]],
     outbox: OutboxWorker,
     *,
@@ -313,7 +313,7 @@ async def _working(
         finally:
             # First, or a long bulk change would start more items until it is cut off.
             pipeline.journal.stopping.set()
-            await asyncio.gather(tasks.drain(), *map(_cancel_and_wait, claims))
+            await asyncio.gather(router.drain(), *map(_cancel_and_wait, claims))
             # Deliveries run until here, since the work that has just ended enqueued some.
             await _cancel_and_wait(delivering)
             await outbox.flush(DRAIN_SECONDS)

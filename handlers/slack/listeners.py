@@ -37,28 +37,6 @@ log = structlog.get_logger(__name__)
 registry.load()
 
 
-class Tasks:
-    """The tasks that are under way. Bolt would drop its references to them and not wait at shutdown."""
-
-    def __init__(self) -> None:
-        self._running: set[asyncio.Task[Any]] = set()
-
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run *work*, which handles its own errors."""
-        task = asyncio.create_task(work)
-        self._running.add(task)
-        task.add_done_callback(self._on_task_end)
-
-    def _on_task_end(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("task_died", error=type(error).__name__, exc_info=error)
-
-    async def drain(self) -> None:
-        """Wait for running tasks, as `drain` does; a cut-off request that could change something was stored, and is resumed."""
-        await drain(self._running)
-
-
 SHORTHAND: Final = "gatehouse_shorthand"
 """The name under which a stored payload holds what its short forms stand for, beside Slack's own."""
 RESUMED_AT_ONCE: Final = 16
@@ -82,7 +60,8 @@ class Router:
         failpoint: Failpoint,
         form_timeout: float,
     ) -> None:
-        self.tasks = Tasks()
+        self._running: set[asyncio.Task[Any]] = set()
+        """The tasks that are under way. Bolt would drop its references to them and not wait at shutdown."""
         self._gatehouse = gatehouse
         self._inbox = gatehouse.store.inbox
         self._answers = Answers(gatehouse, slack)
@@ -107,6 +86,21 @@ class Router:
         app.options(ANY)(self.on_typing)
         app.shortcut(ANY)(self.on_shortcut)
         app.event(ANY)(self.on_event)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run *work*, which handles its own errors."""
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._on_task_end)
+
+    def _on_task_end(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("task_died", error=type(error).__name__, exc_info=error)
+
+    async def drain(self) -> None:
+        """Wait for running tasks, as `drain` does; a cut-off request that could change something was stored, and is resumed."""
+        await drain(self._running)
 
     async def on_nothing_to_do(self, ack: AsyncAck) -> None:
         await ack()
@@ -139,7 +133,7 @@ class Router:
             await self._store_then_ack(request, ack, req)
             return
         await ack()
-        self.tasks.start(self._dispatcher.dispatch(request))
+        self._start(self._dispatcher.dispatch(request))
 
     async def on_typing(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Answer with options for what somebody typed, in the acknowledgement: Slack takes no other answer here."""
@@ -189,14 +183,14 @@ class Router:
                 return
             await ack()
             attempted = attempts_change(request)
-            self.tasks.start(self._answers.say(request.caller, error, request.asked, attempted=attempted, stored=False))
+            self._start(self._answers.say(request.caller, error, request.asked, attempted=attempted, stored=False))
             return
         self._failpoint("acknowledge")
         if kept is None:
             await ack()
             return
         # Begun before the acknowledgement, for which a form waits until its checks are done.
-        self.tasks.start(self._work_on(kept, partial(self._do, _with_stored_id(request, kept, short), form)))
+        self._start(self._work_on(kept, partial(self._do, _with_stored_id(request, kept, short), form)))
         await ack(**(await form.content() if form is not None else {}))
 
     async def _work_on(self, kept: StoredRequest, work: Callable[[], Awaitable[None]]) -> None:
