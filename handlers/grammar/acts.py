@@ -19,7 +19,6 @@ from handlers.grammar.lookups import (
     explain_access,
     for_people,
     list_members,
-    names_segments,
     search,
     show_people,
     show_rules,
@@ -174,7 +173,7 @@ def _new_name(found: Recognised, words: Sequence[Word]) -> str:
 def _show(found: Recognised) -> list[Command]:
     if found.emails:
         return show_people(found)
-    if not (found.urls or found.groups or found.names_rules or names_segments(found) or found.phrase):
+    if not (found.urls or found.groups or found.names_rules or found.names_segments or found.phrase):
         return [MembersList()] if found.root == "members" else [RulesList()]
     return look_up(found)
 
@@ -207,7 +206,7 @@ def _undo(found: Recognised) -> list[Command]:
 def _export(found: Recognised) -> list[Command]:
     """Return the export of the rules or members that a list would show."""
     found.used |= {*found.words} & {*STATUSES, *TYPES, *EACH, *COUNTS, "list"}
-    if found.root == "members" or names_segments(found):
+    if found.root == "members" or found.names_segments:
         return [list_members(found, MembersExport)]
     return [RulesExport(type=next(iter(found.types), None), status=found.status)]
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from handlers.gatehouse.commands import GatehouseAudit
 from handlers.grammar.command import Command
-from handlers.grammar.lookups import explain_access, list_members, names_segments, show_urls
+from handlers.grammar.lookups import explain_access, list_members, show_urls
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.recognition import without_quotes
 from handlers.grammar.vocabulary import COUNTS, EACH, ENDS, ORDINALS, PERSONS, PRONOUNS, STATUSES, bare
@@ -48,7 +48,7 @@ def _described_lists(found: Recognised) -> list[Command]:
     status = next((STATUSES[word] for word in found.words if word in STATUSES and word not in ENDS), None)
     lists: list[Command] = [RulesList(type=kind, status=status)] if kind or status else []
     lists += [GatehouseAudit()] if found.act in {"undo", "restore"} else []
-    if names_segments(found):
+    if found.names_segments:
         return [*lists, list_members(found, MembersList)]
     return lists or ([MembersList(site=found.site)] if found.site else [])
 

@@ -84,11 +84,6 @@ def explain_access(found: Recognised, people: Sequence[str]) -> list[Command]:
     return for_people(found, lambda emails: MembersWhy(emails, segment, found.site), people)
 
 
-def names_segments(found: Recognised) -> bool:
-    """Whether the text names segments: they say which members are meant, or what somebody gets or loses."""
-    return bool(found.segments or found.having or found.lacking)
-
-
 def list_members(found: Recognised, kind: type[ListOfMembers]) -> ListOfMembers:
     """Return a list, or a file, of the members with a segment, and without another."""
     having, lacking = next(iter([*found.having, *found.segments]), None), next(iter(found.lacking), None)
@@ -98,7 +93,7 @@ def list_members(found: Recognised, kind: type[ListOfMembers]) -> ListOfMembers:
 def search(found: Recognised) -> list[Command]:
     """Return commands that show what words alone mean: a filter, a name, a part of a name, or a similar name."""
     words = [word for word in (*found.words, *([found.act] if found.act in STATUSES else [])) if word not in FILLERS]
-    if names_segments(found) and not words:
+    if found.names_segments and not words:
         return [list_members(found, MembersList)]
     if words and all(word in STATUSES or word in TYPES for word in words):
         status = next((STATUSES[word] for word in words if word in STATUSES), None)

@@ -14,7 +14,6 @@ from handlers.grammar.lookups import (
     VIEWS,
     explain_access,
     list_members,
-    names_segments,
     show_changes,
     show_urls,
 )
@@ -65,7 +64,7 @@ def _about_gatehouse(found: Recognised) -> list[Command]:
 
 def _about_names(found: Recognised) -> list[Command]:
     words = found.plain
-    if names_segments(found) and not found.people(anywhere=True) and not found.rule_refs():
+    if found.names_segments and not found.people(anywhere=True) and not found.rule_refs():
         return [list_members(found, MembersList)]
     status = next((STATUSES[word] for word in STATUSES if word in words), None)
     if found.question == "how" and not found.phrase and status is None:  # how many there are

@@ -16,7 +16,7 @@ from handlers.grammar.acts import read_act
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fallback import show_pointed_at, show_subjects
 from handlers.grammar.known import MAX_READINGS, Known
-from handlers.grammar.lookups import names_segments, show_views
+from handlers.grammar.lookups import show_views
 from handlers.grammar.member_acts import move
 from handlers.grammar.parser import VERBS, parse
 from handlers.grammar.questions import answer, answer_how_to, read_test_urls
@@ -166,7 +166,7 @@ def _interpret(found: Recognised) -> list[Command]:
 
 
 def _names_something(found: Recognised) -> bool:
-    named = found.urls or found.emails or found.rows or found.groups or names_segments(found)
+    named = found.urls or found.emails or found.rows or found.groups or found.names_segments
     return bool(named or found.rule_refs() or found.people())
 
 

@@ -117,6 +117,11 @@ class Recognised:
         return bool(self.rows or self.rules)
 
     @property
+    def names_segments(self) -> bool:
+        """Whether the text names segments: they say which members are meant, or what somebody gets or loses."""
+        return bool(self.segments or self.having or self.lacking)
+
+    @property
     def phrase(self) -> str:
         """Return the words that may be a part of a name: those left, without the fillers around them."""
         words = list(self.words)
