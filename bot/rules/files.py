@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final, TypeAlias
@@ -131,25 +131,18 @@ def _keys(document: dict[str, Any]) -> tuple[str, ...]:
     return tuple(list(document)[:5])
 
 
-RULE: Final = {"objectType": "rule"}
-"""Added to each rule: the product's import skips records without a type, and the specified service's records have none."""
+def export_lines(rules: Sequence[Rule]) -> Iterator[bytes]:
+    """Write the file record by record: each rule as the service gave it, field for field, and that it is one.
 
-
-def export_lines(rules: Sequence[Rule], groups: Sequence[Mapping[str, Any]] = ()) -> Iterator[bytes]:
-    """Write the file record by record: rules as the service gave them, field for field, then groups without children."""
+    The product's import skips records without a type, and the specified service's records have none.
+    """
     before = "[\n"
     for rule in rules:
-        yield _line(before, rule.document(), RULE)
-        before = ",\n"
-    for group in groups:
-        yield _line(before, {**group, "children": []}, {"objectType": "group"})
+        record = {**rule.document()}
+        record.setdefault("objectType", "rule")
+        yield f"{before}  {json.dumps(record, ensure_ascii=False)}".encode("utf-8", "surrogatepass")
         before = ",\n"
     yield b"[]\n" if before == "[\n" else b"\n]\n"
-
-
-def _line(before: str, record: Mapping[str, Any], kind: Mapping[str, str]) -> bytes:
-    known = record if "objectType" in record else {**record, **kind}
-    return f"{before}  {json.dumps(known, ensure_ascii=False)}".encode("utf-8", "surrogatepass")
 
 
 def export_name(day: date) -> str:

@@ -109,10 +109,6 @@ class Rule(RuleDraft):
         made = self.modification_date
         return made if isinstance(made, int) and not isinstance(made, bool) else None
 
-    def draft(self, **fields: Any) -> RuleDraft:
-        """Return a draft for a copy of this rule: its content with *fields* (service names) replaced."""
-        return RuleDraft.model_validate(self.content() | fields)
-
 
 def _without_id(pair: Pair) -> dict[str, Any]:
     return {name: value for name, value in pair.document().items() if name != "id"}

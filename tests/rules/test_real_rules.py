@@ -16,7 +16,7 @@ from bot.rules.files import export_lines, read_rule_file
 from bot.rules.matching import impact
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Explained
-from bot.rules.rule_import_plan import Arrival, Choices, InvalidRecord, Same, Skipped, edit_of
+from bot.rules.rule_import_plan import Arrival, Choices, InvalidRecord, Same, edit_of
 from bot.rules.url import Url
 from bot.text.names import named_rule, resolve_name
 from bot.text.search import text_of_rule
@@ -26,7 +26,7 @@ from handlers.rules import views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesWhich
 from handlers.rules.rule_lookup import filter_rules, follow
 from sandbox.slack.validation import check_message
-from tests.harness.real_rules import GROUP, RECORDS
+from tests.harness.real_rules import RECORDS
 from tests.rules.whole import check, explain, introduced_by, plan_rules
 
 RULES = [Rule.model_validate(record) for record in RECORDS]
@@ -94,13 +94,12 @@ def test_every_rule_is_shown_listed_found_and_previewed(rule: Rule) -> None:
 
 
 def test_an_export_goes_into_an_empty_service_as_it_was_and_is_then_all_the_same() -> None:
-    file = read_rule_file(b"".join(export_lines(RULES, [GROUP])))
+    file = read_rule_file(b"".join(export_lines(RULES)))
 
     plan = plan_rules(file, [])
     edits = ((entry.number, edit_of(entry, Choices(arrival=Arrival.AS_IN_FILE))) for entry in plan)
     asked = {number: edit.after for number, edit in edits if edit is not None}
     refused = {entry.number for entry in plan if isinstance(entry, InvalidRecord)}
-    assert {entry.number for entry in plan if isinstance(entry, Skipped)} == {len(RULES) + 1}
     assert refused | set(asked) == set(range(1, len(RULES) + 1))
     names = {"description", "status", "groupId", "name"}
     for number, after in asked.items():
@@ -109,7 +108,7 @@ def test_an_export_goes_into_an_empty_service_as_it_was_and_is_then_all_the_same
         assert {name: (canonical_form(after) or {}).get(name) for name in kept} == kept
 
     again = plan_rules(file, RULES)
-    assert {type(entry) for entry in again} == {Same, Skipped}
+    assert {type(entry) for entry in again} == {Same}
 
 
 PLACES = [
