@@ -50,6 +50,7 @@ class App {
     this.store.on("traffic", () => this.store.broken.length && this.#recount());
     this.store.on("thread", (ts) => this.#openThread(ts));
     document.addEventListener("keydown", (event) => this.#key(event, moves));
+    for (const type of ["dragover", "drop"]) document.addEventListener(type, (event) => this.#dragged(event));
     followHere(document, () => this.store.team.domain, (place) => this.#follow(place));
   }
 
@@ -224,6 +225,16 @@ class App {
   #drawer(open) {
     this.frame.classList.toggle("drawer-open", open);
     if (open) this.sidebar.node.querySelector("button")?.focus();
+  }
+
+  // A browser opens a file that nothing takes, and so leaves the page. A form's own field takes what is dropped on it.
+  #dragged(event) {
+    const { dataTransfer: dragged, target, type } = event;
+    if (!dragged.types.includes("Files") || target.type === "file") return;
+    event.preventDefault();
+    const canAttach = !this.messages.hidden && !document.querySelector("dialog[open]");
+    dragged.dropEffect = canAttach ? "copy" : "none";
+    if (type === "drop" && canAttach) this.composer.attach(dragged.files);
   }
 
   #key(event, moves) {

@@ -56,6 +56,12 @@ export class Composer {
     return this.#say(text, []);
   }
 
+  /** Attaches `files` to the message that is being written. */
+  attach(files) {
+    this.attachments.files = [...this.attachments.files, ...files];
+    this.focus();
+  }
+
   /** Goes over to another channel; what was typed in the one before is there when one comes back. */
   enter() {
     const { here, me } = this.store;

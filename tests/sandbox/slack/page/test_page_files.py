@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from playwright.async_api import Browser, FilePayload, expect
@@ -88,3 +88,36 @@ async def test_a_file_alone_is_a_message_too(browser: Browser, filer: Desk) -> N
     )
     await page.get_by_role("button", name="Send message").click()
     await expect(page.get_by_role("link", name="Download rules.json, 2 bytes")).to_be_visible()
+
+
+DROP: Final = """(target, name) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(["[]"], name));
+    const drag = (type) => new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer });
+    return ["dragover", "drop"].map((type) => !target.dispatchEvent(drag(type)));
+}"""
+"""Drops a file on a place; tells for both events whether the page took it, and so kept the browser from opening the file."""
+
+
+async def test_a_file_is_dropped_into_a_channel(browser: Browser, filer: Desk) -> None:
+    page = await opened(browser, filer)
+    assert await page.get_by_role("main").evaluate(DROP, "rules.json") == [True, True]
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("link", name="Download rules.json, 2 bytes")).to_be_visible()
+
+
+async def test_a_file_dropped_beside_a_form_leaves_the_form_as_it_is(browser: Browser, filer: Desk) -> None:
+    async def open_form(command: dict[str, Any]) -> None:
+        block = {"type": "input", "label": words("Rules"), "element": {"type": "file_input", "action_id": "file.pick"}}
+        view = {"type": "modal", "title": words("Import"), "submit": words("Go"), "blocks": [block]}
+        await filer.call("views.open", trigger_id=command["trigger_id"], view=view)
+
+    filer.on["command"] = open_form
+    page = await opened(browser, filer)
+    await say(page, "/desk")
+    field = page.get_by_label("Rules")
+    await expect(field).to_be_visible()
+
+    assert await page.get_by_role("heading", name="Import").evaluate(DROP, "cat.png") == [True, True]
+    assert await field.evaluate(DROP, "rules.json") == [False, False]  # the browser's own field takes it
+    await expect(page.get_by_role("list", name="Attached files")).to_be_hidden()
