@@ -44,7 +44,7 @@ pytest_plugins = [
 settings.register_profile("patient", settings(), deadline=None)
 settings.load_profile("patient")
 
-# A traceback with the values of all variables, as structlog prints by itself, takes the event loop a second and more.
+# By default, structlog adds the values of all variables to a traceback, which blocks the event loop for a second or more.
 structlog.configure(
     processors=[
         *structlog.get_config()["processors"][:-1],

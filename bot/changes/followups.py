@@ -274,7 +274,7 @@ class FollowUps:
         else:
             proposal = await self._propose_again(change, by=by, channel=channel)
             if await self._is_rest_of_own_undo(change, proposal, by):
-                # Who pressed the button was not shown what of it deletes.
+                # The person who pressed the button was not shown what this deletes.
                 guard = Guard.CONFIRM if proposal.kind.destroys else None
                 proposal = replace(proposal.with_request_fields(undoes_own=True), guard=guard)
             made = await self.proposer.submit(proposal, idempotency_key=f"again:{change.id}:{len(before)}")

@@ -275,7 +275,7 @@ class Session:
         self._written: datetime | None = None
         """The time of the last write; None where the last write failed."""
         self.sqlite = engine.dialect.name == "sqlite"
-        # Semaphores wake tasks in order. The pool doesn't: in a rush, whoever asked first would be overtaken by all the others.
+        # Semaphores wake tasks in order. The pool doesn't: under load, all others would overtake the task that asked first.
         self._readers = asyncio.Semaphore(MAX_READERS)
         # Apart from readers: what Slack sends is acknowledged once it is written, and that has to be soon.
         self._writers = asyncio.Semaphore(1 if self.sqlite else MAX_WRITERS)

@@ -293,5 +293,7 @@ class Bulk(Stored):
         if not isinstance(document, Mapping) or "title" not in document:
             return document
         rest = {name: value for name, value in document.items() if name != "title"}
-        title = document["title"]
-        return rest | ({"purpose": {"act": BulkAct.TITLED, "about": title}} if title else {})
+        if not (title := str(document["title"])):
+            return rest
+        about = title.removeprefix("Undo: ")
+        return rest | {"purpose": {"act": BulkAct.TITLED, "about": about, "is_undo": about != title}}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.async_api import Browser, FilePayload, expect
+from playwright.async_api import Browser, FilePayload, Page, expect
 
 from sandbox.slack.story import Person
 from tests.sandbox.slack.conftest import installed
@@ -37,16 +37,24 @@ async def test_a_file_of_a_message_is_saved_by_its_link(browser: Browser, filer:
     assert Path(await saved.path()).read_bytes() == b"[1, 2]" * 400
 
 
-async def test_a_file_is_picked_in_a_form_and_a_wrong_one_refused(browser: Browser, filer: Desk) -> None:
-    async def open_form(command: dict[str, Any]) -> None:
+async def open_form(browser: Browser, filer: Desk) -> Page:
+    """A page with a form that takes a JSON file."""
+
+    async def show_form(command: dict[str, Any]) -> None:
         element = {"type": "file_input", "action_id": "file.pick", "filetypes": ["json"], "max_files": 1}
         block = {"type": "input", "block_id": "file", "label": words("Rules"), "element": element}
         view = {"type": "modal", "title": words("Import"), "submit": words("Go"), "blocks": [block]}
         await filer.call("views.open", trigger_id=command["trigger_id"], view=view)
 
-    filer.on["command"] = open_form
+    filer.on["command"] = show_form
     page = await opened(browser, filer)
     await say(page, "/desk")
+    await expect(page.get_by_label("Rules")).to_be_visible()
+    return page
+
+
+async def test_a_file_is_picked_in_a_form_and_a_wrong_one_refused(browser: Browser, filer: Desk) -> None:
+    page = await open_form(browser, filer)
     field = page.get_by_label("Rules")
     await field.set_input_files({"name": "cat.png", "mimeType": "image/png", "buffer": b"meow"})
     await expect(page.get_by_text("Only these files: json.")).to_be_visible()
@@ -107,16 +115,8 @@ async def test_a_file_is_dropped_into_a_channel(browser: Browser, filer: Desk) -
 
 
 async def test_a_file_dropped_beside_a_form_leaves_the_form_as_it_is(browser: Browser, filer: Desk) -> None:
-    async def open_form(command: dict[str, Any]) -> None:
-        block = {"type": "input", "label": words("Rules"), "element": {"type": "file_input", "action_id": "file.pick"}}
-        view = {"type": "modal", "title": words("Import"), "submit": words("Go"), "blocks": [block]}
-        await filer.call("views.open", trigger_id=command["trigger_id"], view=view)
-
-    filer.on["command"] = open_form
-    page = await opened(browser, filer)
-    await say(page, "/desk")
+    page = await open_form(browser, filer)
     field = page.get_by_label("Rules")
-    await expect(field).to_be_visible()
 
     assert await page.get_by_role("heading", name="Import").evaluate(DROP, "cat.png") == [True, True]
     assert await field.evaluate(DROP, "rules.json") == [False, False]  # the browser's own field takes it
