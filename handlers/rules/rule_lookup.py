@@ -63,11 +63,11 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
         refuse_unknown_values(command, listing.known, groups)
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
     numbered = not (caller.public or caller.guessed)
+    if found and numbered:  # before the message is drawn: under load, hundreds wait here, and each message takes 50 KB
+        await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[: page.last]])
     message = views.rule_list(
         page, command=command, gap=listing.gap, groups=groups, public=caller.public, numbered=numbered
     )
-    if found and numbered:
-        await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[: page.last]])
     return Private(message, is_empty=not (found or listing.gap) and command.text is not None)
 
 
