@@ -78,9 +78,9 @@ def show_people(found: Recognised, people: Sequence[str] | None = None) -> list[
 def explain_access(found: Recognised, people: Sequence[str]) -> list[Command]:
     """Return why *people* get in, or who they are, where that is asked."""
     found.take_as_theirs()
-    if found.question in IDENTITY and not found.segments:
+    segment = next(iter([*found.segments, *found.lacking]), None)  # “why doesn’t Anna have vip?”
+    if found.question in IDENTITY and segment is None:
         return show_people(found, people)
-    segment = next(iter(found.segments), None)
     return for_people(found, lambda emails: MembersWhy(emails, segment, found.site), people)
 
 

@@ -26,7 +26,7 @@ from handlers.grammar.roles import find_twists, may_change
 from handlers.grammar.time_fields import Start
 from handlers.grammar.tokens import MAX_COMMAND, Word, clean_text, split
 from handlers.grammar.unread import find_unread, join_unread
-from handlers.grammar.vocabulary import ACTS, EACH, FILLERS, LOOSE, PARTED, PRONOUNS, QUESTIONS, bare
+from handlers.grammar.vocabulary import ACTS, CAN, EACH, FILLERS, LOOSE, NEGATIONS, PARTED, PRONOUNS, QUESTIONS, bare
 from handlers.members.commands import MembersList, MembersShow, MembersWhy
 from handlers.rules.commands import (
     RulesCopy,
@@ -145,7 +145,10 @@ def _read(found: Recognised, words: Sequence[Word]) -> Readings:
         unread = tuple(dict.fromkeys([*looked.unread, *find_unread(found, looked.commands)]))
         return replace(looked, unread=unread or tuple(filter(None, [found.verb])))
     if not any(map(may_change, readings)):
-        unread = unread or tuple(filter(None, [found.verb]))  # it asks for a change, and no reading makes one
+        if _tells_all(found, readings):
+            found.turned = [word for word in found.turned if word not in NEGATIONS]
+        else:
+            unread = unread or tuple(filter(None, [found.verb]))  # it asks for a change, and no reading makes one
         if found.turned or _asks_for_a_change(found.root, words):
             return _look_at(found, unread or (words[0].text,))
         return _with_more(found, readings, unread)
@@ -154,6 +157,13 @@ def _read(found: Recognised, words: Sequence[Word]) -> Readings:
     if found.turned or unread:
         return replace(_look_at(found, unread), meant=() if found.turned else readings)
     return Readings(readings)
+
+
+def _tells_all(found: Recognised, readings: Sequence[Command]) -> bool:
+    """Whether *readings* answer a question the same with and without a “not” in it: “why is … not redirected?”."""
+    return found.question in QUESTIONS - CAN and all(
+        isinstance(each, RulesShow | RulesWhich | MembersShow | MembersWhy) for each in readings
+    )
 
 
 def _interpret(found: Recognised) -> list[Command]:

@@ -12,7 +12,7 @@ from handlers.grammar.recognised import Recognised
 from handlers.grammar.roles import find_idle_words, may_change
 from handlers.grammar.time_fields import time_in_reason
 from handlers.grammar.vocabulary import AFTER_ALL, FILLERS, IDLE, NAMED, STATUSES, TYPES, bare, points
-from handlers.rules.commands import RulesList, RulesMake
+from handlers.rules.commands import RulesList, RulesMake, RulesWhich
 
 MAX_BETWEEN: Final = 2
 """Fillers between two words that weren't understood, which are quoted together with them."""
@@ -70,7 +70,8 @@ def _words(found: Recognised, readings: Sequence[Command], used: Collection[str]
     taken = {*re.split(r"[\s\"':=,]+", text), *used}
     taken |= find_idle_words(found, readings) if any(map(may_change, readings)) else FILLERS | IDLE
     taken |= _types_of(found, readings)
-    taken |= {*STATUSES, *TYPES} if any(isinstance(each, RulesList) for each in readings) else frozenset()
+    shows_types = RulesList | RulesWhich if found.question else RulesList
+    taken |= {*STATUSES, *TYPES} if any(isinstance(each, shows_types) for each in readings) else frozenset()
     taken -= NAMED if any(isinstance(each, RulesMake) for each in readings) else frozenset()
     taken |= {str(len(getattr(each, "refs", ()))) for each in readings}
     return [word for word in found.words if word not in taken]

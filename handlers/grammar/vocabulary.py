@@ -64,14 +64,19 @@ FILLERS: Final = (EMPTY | COURTESY | LEADING | PRONOUNS | COUNTS | LATELY) | wor
     "able asap touching about that's tell what's where's who's whos segments content become becomes hat temporal jetzt del "
 )
 """Words that name nothing on their own."""
-IDLE: Final = word_set("happens happen wrong points end up away out looping loops redirecting approval open name")
+IDLE: Final = word_set(
+    "happens happen wrong points end up away out looping loops redirecting approval open name longer mehr geht funktioniert"
+)
 """Words that mean nothing, unless they are part of a name."""
 COMPLAINTS: Final = word_set("can't cant cannot couldn't unable")
 """Words in a complaint, such as “can't log in”, which is read as the question why."""
-CAUTIOUS: Final = word_set(
-    "nicht kein keine keinen außer ausgenommen nur aber wenn falls sino si excepto salvo menos solo sólo "
-    "not don't dont never no cannot "
-    "isn't without except unless only but if unblock undelete instead shouldn't mustn't "
+NEGATIONS: Final = word_set(
+    "nicht kein keine keinen not don't dont never no cannot isn't aren't wasn't doesn't didn't hasn't haven't"
+)
+"""Words that make a question another, but not what answers it, where that shows all of a thing."""
+CAUTIOUS: Final = NEGATIONS | word_set(
+    "außer ausgenommen nur aber wenn falls sino si excepto salvo menos solo sólo "
+    "without except unless only but if unblock undelete instead shouldn't mustn't "
     "excluding excluded exempt exempted unaffected untouched "
     "❌ 🚫 ⛔ 👎 🙅 🛑 ✋ ❓ ❔ 🤔 ✅ ✔ ☑ ≠ ¬ = / | "
 )
@@ -83,7 +88,7 @@ HAVING: Final = word_set("w/ mit con tiene tienen with have has having who")
 """Words before a segment that say which members are meant."""
 QUESTIONS: Final = word_set(
     "wer welche warum wieso wo wohin quién quien cuáles qué why what what's whats where where's which who who's "
-    "whos when how is are does do did can was were"
+    "whos when how is are does do did can was were isn't aren't doesn't hasn't"
 )
 ACTS: Final = map_words(
     {

@@ -29,7 +29,7 @@ from handlers.gatehouse.commands import (
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
-from handlers.grammar.readings import read, runs_at_once
+from handlers.grammar.readings import Readings, read, runs_at_once
 from handlers.grammar.recognition import MAX_WORDS
 from handlers.grammar.time_fields import Expiry, expiry_in
 from handlers.grammar.vocabulary import ACTS, CHANGING
@@ -481,6 +481,41 @@ def test_what_no_reading_takes_up_is_told(typed: str, ignored: list[str]) -> Non
 
     assert readings.commands
     assert list(readings.unread) == ignored
+
+
+URL_QUESTIONS: Final = (
+    "why does {url} {no} redirect",
+    "why is {url} {no} redirected?",
+    "why is {url} {no} working",
+    "why is {url} {no} blocked",
+    "is {url} {no} redirected",
+    "does {url} {no} redirect?",
+    "what does {url} {no} redirect to",
+    "warum geht {url} {no}",
+    "why doesn’t {url} redirect",
+    "isn’t {url} blocked?",
+)
+MEMBER_QUESTIONS: Final = (
+    "why does {anna} {no} have vip",
+    "why is {anna} {no} vip",
+    "is {anna} {no} in vip?",
+    "does {anna} {no} have vip",
+    "warum hat {anna} {no} vip",
+    "why doesn’t {anna} have vip",
+    "why isn’t {anna} vip",
+)
+ASKED: Final[list[tuple[str, Command]]] = [
+    *((f"/rules {asked}", RulesWhich(f"{SHOP}/old")) for asked in URL_QUESTIONS),
+    *((f"/members {asked}", MembersWhy((ANNA,), "vip")) for asked in MEMBER_QUESTIONS),
+]
+
+
+@pytest.mark.parametrize(("asked", "answer"), ASKED)
+@pytest.mark.parametrize("no", ["", "not", "no longer", "nicht", "nicht mehr"])
+def test_a_question_with_a_not_in_it_has_the_same_answer(asked: str, answer: Command, no: str) -> None:
+    typed = " ".join(asked.format(url=f"{SHOP}/old", anna=ANNA, no=no).split())
+
+    assert read(*heard(typed), KNOWN) == Readings((answer,))
 
 
 UNDERSTOOD: Final = [(typed, how == "shows") for typed, (how, _) in ALL_GUESSES if how != "nothing"]
