@@ -12,7 +12,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
+from unittest.mock import patch
 
+from typer.testing import CliRunner, Result
+
+from bot import command_line
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack
 from sandbox.slack.serving import bind_socket
@@ -38,6 +42,20 @@ async def run_module(
     """Run a module of this tree to its end, in *folder*; exit code, output, errors."""
     variables = {"PYTHONPATH": str(ROOT), **(environment or {})}
     return await _run_to_end((sys.executable, "-m", *arguments), folder, variables, patience)
+
+
+async def run_here(*arguments: str, environment: Mapping[str, str], folder: Path = ROOT) -> tuple[int, str, str]:
+    """`run_module` of ``bot`` without a process of its own, whose start takes longer than most commands."""
+
+    def run() -> Result:
+        variables = {"PATH": os.environ["PATH"], **environment}
+        with patch.dict(os.environ, variables, clear=True), contextlib.chdir(folder):
+            return CliRunner().invoke(command_line.app, arguments)
+
+    result = await asyncio.to_thread(run)  # each command has an event loop of its own
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
 
 
 async def _run_to_end(

@@ -21,7 +21,7 @@ from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_s
 from sandbox.services.seed import RULES
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 from sandbox.slack.serving import bind_socket
-from tests.harness.programs import ROOT, environment, run_module
+from tests.harness.programs import ROOT, environment, run_here, run_module
 
 SECRETS = (TOKEN, APP_TOKEN, SECRET, RULES_KEY, MEMBERS_KEY)
 
@@ -46,7 +46,7 @@ def variables(slack: LocalSlack, services: Services, tmp_path: Path) -> dict[str
 
 async def check(variables: Mapping[str, str], *options: str, folder: Path = ROOT) -> tuple[int, str]:
     """Exit status and findings, a line each, of a check."""
-    code, out, err = await run_module("bot", "check", *(options or ("--online",)), environment=variables, folder=folder)
+    code, out, err = await run_here("check", *(options or ("--online",)), environment=variables, folder=folder)
     assert err == ""
     assert not any(secret in out for secret in SECRETS)
     return code, "\n".join(line for line in out.splitlines() if line[:1] in "✓✗–")
@@ -278,8 +278,8 @@ async def test_a_name_that_no_setting_has_is_refused_where_it_must_be_meant_for_
 
 async def test_what_it_would_run_with_is_shown_to_those_who_ask(variables: dict[str, str]) -> None:
     columns = {"COLUMNS": "60"}
-    _, brief, _ = await run_module("bot", "check", "--offline", environment=variables | columns)
-    _, whole, _ = await run_module("bot", "check", "--offline", "--verbose", environment=variables | columns)
+    _, brief, _ = await run_here("check", "--offline", environment=variables | columns)
+    _, whole, _ = await run_here("check", "--offline", "--verbose", environment=variables | columns)
 
     assert len(brief.splitlines()) == 4
     assert whole.startswith(brief)
@@ -291,7 +291,7 @@ async def test_what_it_would_run_with_is_shown_to_those_who_ask(variables: dict[
 
 @pytest.mark.slow
 async def test_json_is_for_programs_and_a_pipe_asks_nobody(variables: dict[str, str], services: Services) -> None:
-    code, out, _ = await run_module("bot", "check", "--json", environment=variables)
+    code, out, _ = await run_here("check", "--json", environment=variables)
 
     found = json.loads(out)
     assert (code, found["status"], found["settings"]["RULES_API_KEY"]) == (0, 0, "**********")
@@ -304,7 +304,7 @@ async def test_json_is_for_programs_and_a_pipe_asks_nobody(variables: dict[str, 
     assert services.rules.calls("GET") == []
     assert services.members.calls("GET") == []
 
-    code, out, _ = await run_module("bot", "check", "--json", environment={"PORT": "http"})
+    code, out, _ = await run_here("check", "--json", environment={"PORT": "http"})
     found = json.loads(out)
     assert (code, found["status"], found["settings"]) == (2, 2, None)
     wrong = {each["variable"]: (each["source"], each["words"]) for each in found["findings"]}
@@ -380,7 +380,7 @@ async def test_a_typing_mistake_in_a_head_is_not_called_tampering(tmp_path: Path
     await upgrade(variables["DATABASE_URL"])
 
     async def verify(head: str) -> tuple[int, str]:
-        code, out, err = await run_module("bot", "audit", "verify", "--head", head, environment=variables)
+        code, out, err = await run_here("audit", "verify", "--head", head, environment=variables)
         return code, out + err
 
     assert (await verify(f"0:{'0' * 64}"))[0] == 0

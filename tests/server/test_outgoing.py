@@ -22,7 +22,7 @@ from sandbox.slack.running import LocalSlack, running_slack
 from sandbox.slack.serving import bind_socket
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK
-from tests.harness.programs import environment, run_module
+from tests.harness.programs import environment, run_here
 from tests.harness.proxies import PASSWORD, PASSWORD_ENCODED, ConnectProxy, running_proxy
 
 RULES, MEMBERS, SLACK = "rules.example", "members.example", "slack.example"
@@ -106,9 +106,7 @@ async def test_a_write_that_the_proxy_refuses_is_known_not_to_have_left(tmp_path
 
 
 async def checked(there: Company, folder: Path, **wrong: str) -> list[str]:
-    _, out, err = await run_module(
-        "bot", "check", "--online", environment=there.variables(folder) | wrong, folder=folder
-    )
+    _, out, err = await run_here("check", "--online", environment=there.variables(folder) | wrong, folder=folder)
     assert (err, PASSWORD in out, PASSWORD_ENCODED in out) == ("", False, False)
     return [line for line in out.splitlines() if line[:1] in "✓✗–"]
 
