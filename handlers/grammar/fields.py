@@ -193,6 +193,14 @@ def without_kind(words: Sequence[Word], kind: Collection[str], types: Collection
     return [*(word for word in lead if word.keyword in types), *words[len(lead) :]]
 
 
+JOINING: Final = frozenset({"and", "&", "und"})
+"""Words between two things of a list: “vip and beta”."""
+
+
+def without_joining(words: Sequence[Word]) -> list[Word]:
+    return [word for word in words if word.keyword not in JOINING]
+
+
 NUMBER: Final = re.compile(r"#\d{1,6}")
 URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 
@@ -210,7 +218,7 @@ class Refs(Part):
         words = [part for word in typed for part in _split_refs(word)]
         if not any(word.text.strip() for word in words):
             raise rest.missing_error(self.missing)
-        named = [word for word in words if word.keyword not in {"and", "&"}]
+        named = without_joining(words)
         if named and all(word.quoted or is_reference(word) for word in named):
             return tuple(dict.fromkeys(word.text for word in named if word.text))
         return (" ".join(word.text for word in typed),)
@@ -250,8 +258,8 @@ class Urls(Part):
     """Each word that is left."""
 
     def read(self, rest: Rest) -> tuple[str, ...]:
-        words, rest.words = rest.words, []
-        return tuple(word.text for word in words if word.text.strip())
+        words, rest.words = without_joining(rest.words), []
+        return tuple(text for word in words if (text := word.text.rstrip(",")).strip())
 
     def write(self, value: Sequence[str]) -> str:
         return " ".join(map(quote_if_ambiguous, value))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus, GatehouseWhoami
+from handlers.gatehouse.commands import GatehouseAudit, GatehouseHelp, GatehouseStatus, GatehouseWhoami
 from handlers.grammar.acts import look_up
 from handlers.grammar.command import Command
 from handlers.grammar.lookups import (
@@ -18,11 +18,13 @@ from handlers.grammar.lookups import (
     show_urls,
 )
 from handlers.grammar.recognised import Recognised
-from handlers.grammar.vocabulary import STATUSES, bare
+from handlers.grammar.vocabulary import PAST, STATUSES, bare
 from handlers.members.commands import MembersList
 from handlers.rules.commands import RulesHistory, RulesList, RulesSamples, RulesShow
 
 TEST_URLS: Final = re.compile(r"\btest(?:ed)? urls?\b")
+GIVEN: Final = frozenset({"gave", "granted", "revoked", "took", "invited", "offboarded"})
+"""What somebody did to a member."""
 LEADS_TO: Final = re.compile(r"\b(?:redirects?|goes?|leads?|points?|sends?) to ")
 
 
@@ -30,11 +32,19 @@ def answer(found: Recognised) -> list[Command]:
     """Return the commands that answer the question of a text."""
     if found.urls:
         return _leading_to(found) or show_urls(found)
+    if _asks_who_did(found) and (people := found.people()):
+        found.used |= found.plain & GIVEN
+        return [GatehouseAudit(ref=email) for email in people]
     if found.emails:
         return explain_access(found, found.emails)
     if found.names_rules:
         return _about_rules(found, found.rule_refs())
     return _about_gatehouse(found) or _about_names(found) or look_up(found)
+
+
+def _asks_who_did(found: Recognised) -> bool:
+    """Whether a question is about who did something: “who changed Anna?”."""
+    return found.question == "who" and not found.names_rules and not found.plain.isdisjoint(PAST | GIVEN)
 
 
 def answer_how_to(found: Recognised) -> list[Command]:

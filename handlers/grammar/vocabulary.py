@@ -24,7 +24,7 @@ def map_phrases(meanings: Mapping[str, str]) -> Mapping[str, str]:
 
 LOOSE: Final = word_set(
     "add edit new why check which list show set copy samples make on off delete remove grant revoke move rename offboard "
-    "group groups help undo "
+    "group groups help undo history "
 )
 """Verbs of commands after which a sentence may mean something else: it is read by what it names, not by position."""
 EMPTY: Final = word_set(
@@ -112,7 +112,7 @@ ACTS: Final = map_words(
         "take": "nimm fuera entziehen quita quitar take revoke downgrade strip",
         "offboard": "raus offboard kick ban",
         "undo": "deshaz undo revert rollback",
-        "pending": "freigabe pending waiting approve approval approvals requests",
+        "pending": "freigabe pending waiting approve approval approvals withdraw requests",
         "timers": "timers temporary expiring expires ends extend keep",
         "status": "status health broken ok okay up",
         "whoami": "whoami perms permissions",

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from handlers.grammar.command import Command, Part, Rank, Rest, Unclear
 from handlers.grammar.fields import (
+    JOINING,
     NUMBER,
     PAGE,
     SITE,
@@ -20,6 +21,7 @@ from handlers.grammar.fields import (
     quote_if_ambiguous,
     says_field,
     takes,
+    without_joining,
     without_kind,
 )
 from handlers.grammar.time_fields import Planned, Temporary
@@ -85,7 +87,7 @@ class Emails(Part):
 
     def read(self, rest: Rest) -> tuple[str, ...]:
         words = [part for word in rest.words for part in _split_emails(word)]
-        named = list(takewhile(lambda word: _is_person(word) or word.keyword in {"and", "&"}, words)) or words[:1]
+        named = list(takewhile(lambda word: _is_person(word) or word.keyword in JOINING, words)) or words[:1]
         rest.words = words[len(named) :]
         emails = [_email_in(word) for word in named if _is_person(word) or len(named) == 1]
         return tuple(self.require_value(list(dict.fromkeys(filter(None, emails))), rest) or ())
@@ -151,7 +153,7 @@ SEGMENTS: Final = Segments("SEG,…", "which segment")
 
 
 def _read_segments(words: Sequence[Word]) -> tuple[str, ...]:
-    named = [part for word in words for part in ([word.text] if word.quoted else word.text.split(","))]
+    named = [part for word in without_joining(words) for part in ([word.text] if word.quoted else word.text.split(","))]
     return tuple(dict.fromkeys(name.strip() for name in named if name.strip()))
 
 

@@ -363,6 +363,30 @@ def values_of(kind: type[Command], part: Part) -> st.SearchStrategy[object]:
     return next(VALUES[each] for each in type(part).__mro__ if each in VALUES)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rules off #1{}#2",
+        "rules delete #1{}#2",
+        "rules set #1{}#2 name=x",
+        "rules samples add https://a.example/{}https://b.example/",
+        "members show a@example.com{}b@example.com",
+        "members remove a@example.com{}b@example.com",
+        "members offboard a@example.com{}b@example.com",
+        "members grant a@example.com{}b@example.com vip",
+        "members grant a@example.com vip{}beta",
+        "members revoke a@example.com vip{}beta",
+        "members add a@example.com to vip{}beta",
+    ],
+)
+def test_the_things_of_a_list_may_be_joined_by_words(text: str) -> None:
+    service, text = text.split(" ", 1)
+
+    listed = {parse(service, text.format(joined)) for joined in (" ", ", ", " and ", ", and ", " & ")}
+
+    assert len(listed) == 1
+
+
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in ALL for name in kind.parts()])
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
