@@ -7,7 +7,7 @@ import sys
 
 def main() -> None:
     """Run the command that the arguments of this process name."""
-    if sys.argv[1:] == ["serve"]:  # loading typer takes a tenth of a start
+    if sys.argv[1:] == ["serve"]:  # loading the command line takes a part of a start
         from bot.server.start import serve as run  # noqa: PLC0415
     else:
         from bot.command_line import app as run  # noqa: PLC0415

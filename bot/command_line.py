@@ -10,46 +10,40 @@ import json
 import re
 import sys
 from collections.abc import Coroutine
-from enum import StrEnum
-from typing import Annotated, Any, TypeVar
+from typing import Any, Final, TypeVar
 
-import typer
+import click
 
 from bot import __version__
 from bot.environment import read_setting
 from bot.server import start
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
-db = typer.Typer(no_args_is_help=True, help="The database.")
-app.add_typer(db, name="db")
-audit = typer.Typer(no_args_is_help=True, help="What was asked, decided, done and refused.")
-app.add_typer(audit, name="audit")
 
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        print(f"gatehouse {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    *,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    """Gatehouse: traffic rules and members, from Slack.
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="gatehouse %(version)s")
+def app() -> None:
+    r"""Gatehouse: traffic rules and members, from Slack.
 
     Fill in .env (see .env.example), run `check` until all is well, then `serve`. For example:
 
-    - `gatehouse manifest --url https://gatehouse.example.com`
-    - `gatehouse check`
-    - `gatehouse audit verify --head 92:2f01…`
+    \b
+      gatehouse manifest --url https://gatehouse.example.com
+      gatehouse check
+      gatehouse audit verify --head 92:2f01…
     """
 
 
-ADDRESS = re.compile(r"https://[^\s/?#@]+(/[^\s?#]*)?")
+@app.group()
+def db() -> None:
+    """The database."""
+
+
+@app.group()
+def audit() -> None:
+    """What was asked, decided, done and refused."""
+
+
+ADDRESS: Final = re.compile(r"https://[^\s/?#@]+(/[^\s?#]*)?")
 """The URLs to which Slack may send requests: only https."""
 
 
@@ -64,7 +58,7 @@ def _with_database(work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
     except StoreError as error:
         print(f"Gatehouse can't use its database: {error.advice()}", file=sys.stderr)
-        raise typer.Exit(1) from None
+        sys.exit(1)
 
 
 def _database_url() -> str:
@@ -73,30 +67,26 @@ def _database_url() -> str:
 
 @app.command()
 def serve() -> None:
-    """Run Gatehouse: take Slack's requests on HOST:PORT, or by Socket Mode."""
+    """Run Gatehouse until it is stopped.
+
+    It takes Slack's requests on HOST:PORT, or by Socket Mode.
+    """
     start.serve()
 
 
 @app.command()
-def check(
-    *,
-    online: Annotated[
-        bool | None,
-        typer.Option(
-            "--online/--offline",
-            help="Whether to ask Slack and both services. Without either: on a terminal.",
-            show_default=False,
-        ),
-    ] = None,
-    verbose: Annotated[bool, typer.Option(help="Also what it would run with: settings and policy, as tables.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
-) -> None:
-    """Say of everything that serve needs whether it works, and how to mend it; nothing is changed.
+@click.option(
+    "--online/--offline", default=None, help="Whether to ask Slack and both services. Without either: on a terminal."
+)
+@click.option("--verbose", is_flag=True, help="Also what it would run with: settings, roles and guards.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
+def check(*, online: bool | None, verbose: bool, as_json: bool) -> None:
+    """Say what works, and how to mend what doesn't.
+
+    Everything that serve needs is looked at, and nothing is changed.
 
     Exit status: 0 where all is well, 2 where a setting is wrong, 1 where anything else is.
     """
-    from rich.console import Console  # noqa: PLC0415
-
     from bot.server import logs  # noqa: PLC0415
     from bot.server.check import check as checked  # noqa: PLC0415
 
@@ -107,12 +97,15 @@ def check(
         print(json.dumps(report.document(), indent=2))
     else:
         print(*report.findings, sep="\n")
-        for table in report.tables() if verbose else ():
-            Console().print("\n", table)
-    raise typer.Exit(report.status)
+        for title, rows in report.details() if verbose else ():
+            shown = click.HelpFormatter()
+            with shown.section(f"\n{title}"):
+                shown.write_dl(rows)
+            print(shown.getvalue(), end="")
+    sys.exit(report.status)
 
 
-@db.command("upgrade")
+@db.command()
 def upgrade() -> None:
     """Bring the database to this release's schema."""
     from bot.store.engine import upgrade as run  # noqa: PLC0415
@@ -122,46 +115,43 @@ def upgrade() -> None:
 
 @db.command("go-back")
 def go_back() -> None:
-    """Let this release work with the database again after a newer one, which stands still from then on."""
+    """Let this release work after a newer one.
+
+    The newer one stands still from then on.
+    """
     from bot.store.engine import go_back as run  # noqa: PLC0415
 
     _with_database(run(_database_url()))
 
 
-class Format(StrEnum):
-    JSONL = "jsonl"
-    CSV = "csv"
-
-
-@audit.command("export")
-def export(
-    *,
-    form: Annotated[Format, typer.Option("--format", help="One JSON object a line, or a table.")] = Format.JSONL,
-    since: Annotated[str, typer.Option(help="How far back, such as 24h or 30d. Empty: all of it.")] = "",
-) -> None:
+@audit.command()
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "csv"]),
+    default="jsonl",
+    show_default=True,
+    help="One JSON object a line, or a table.",
+)
+@click.option("--since", default="", help="How far back, such as 24h or 30d. Empty: all of it.")
+def export(*, form: str, since: str) -> None:
     """Print the audit, oldest first."""
     from bot.server.audit_export import write_entries  # noqa: PLC0415
     from bot.text.times import seconds_of  # noqa: PLC0415
 
     if since and not seconds_of(since):
         print(f"--since {since}: write a duration such as 24h or 30d.", file=sys.stderr)
-        raise typer.Exit(2)
-    _with_database(
-        write_entries(
-            _database_url(),
-            form.value,
-            seconds_of(since) if since else None,
-            sys.stdout,
-        )
-    )
+        sys.exit(2)
+    _with_database(write_entries(_database_url(), form, seconds_of(since) if since else None, sys.stdout))
 
 
-@audit.command("verify")
-def verify(
-    *,
-    head: Annotated[str, typer.Option(help="Number:hash of an entry, as an earlier verify printed it.")] = "",
-) -> None:
-    """Walk the chain of hashes; names the first entry that was altered, dropped, added or moved."""
+@audit.command()
+@click.option("--head", default="", help="Number:hash of an entry, as an earlier verify printed it.")
+def verify(*, head: str) -> None:
+    """Find what was altered, dropped, added or moved.
+
+    Walks the chain of hashes, and names the first entry that is wrong.
+    """
     from bot.server.audit_export import HEAD, verify_chain  # noqa: PLC0415
 
     if head and not HEAD.fullmatch(head):
@@ -169,25 +159,24 @@ def verify(
             f"--head {head}: write NUMBER:HASH as verify printed it, such as 92:2f01… with all 64 digits.",
             file=sys.stderr,
         )
-        raise typer.Exit(2)
+        sys.exit(2)
     words, sound = _with_database(verify_chain(_database_url(), head))
     print(words)
-    raise typer.Exit(0 if sound else 1)
+    sys.exit(0 if sound else 1)
 
 
 @app.command()
-def manifest(
-    url: Annotated[
-        str, typer.Option(help="Public address of this deployment, such as https://gatehouse.example.com")
-    ] = "",
-    *,
-    socket: Annotated[bool, typer.Option(help="For Socket Mode: no address is needed, nor used.")] = False,
-) -> None:
-    """Print the app manifest to create the Slack app from; its commands begin with COMMAND_PREFIX."""
+@click.option("--url", default="", help="Public address of this deployment, such as https://gatehouse.example.com")
+@click.option("--socket", is_flag=True, help="For Socket Mode: no address is needed, nor used.")
+def manifest(*, url: str, socket: bool) -> None:
+    """Print the manifest to create the Slack app from.
+
+    Its commands begin with COMMAND_PREFIX.
+    """
     from bot.server.manifest import manifest as made  # noqa: PLC0415
 
     if not socket and not ADDRESS.fullmatch(url):
         print("Say where Slack reaches Gatehouse: --url https://…, or --socket.", file=sys.stderr)
-        raise typer.Exit(2)
+        sys.exit(2)
     prefix = start.read_or_exit(read_setting, "command_prefix")
     sys.stdout.write(made(None if socket else url, prefix))

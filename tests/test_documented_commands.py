@@ -11,9 +11,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import click.testing
 import pytest
+import typer.testing
 import yaml
-from typer.testing import CliRunner
 
 from bot import __version__, command_line
 from bot.server.manifest import document
@@ -42,7 +43,12 @@ def _objects() -> set[tuple[str, str]]:
 
 def _takes(module: str, *arguments: str) -> None:
     """See that the command line of *module* takes *arguments*; options that it doesn't know come before its help."""
-    answer = CliRunner().invoke({"bot": command_line.app, "sandbox": sandbox.app}[module], [*arguments, "--help"])
+    typed = [*arguments, "--help"]
+    answer = (
+        click.testing.CliRunner().invoke(command_line.app, typed)
+        if module == "bot"
+        else typer.testing.CliRunner().invoke(sandbox.app, typed)
+    )
     assert answer.exit_code == 0, f"{module} {arguments}\n{answer.output}"
 
 

@@ -1,6 +1,6 @@
 """The `check` command: test everything that `serve` needs, with the functions that it uses, and report on each part.
 
-The settings and the policy that it would run with can be shown as tables.
+The settings and the policy that it would run with can be shown, too.
 
 It is read-only: the database is opened for reading, and Slack and the services get only requests that change nothing.
 """
@@ -15,7 +15,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
-from rich.table import Table
 
 from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Guard
@@ -39,6 +38,10 @@ from handlers.slack.client import NOT_THE_API, Slack, SlackRefused, SlackUnreach
 CONNECT_SECONDS: Final = 5.0
 
 
+Details = tuple[str, Sequence[tuple[str, str]]]
+"""A title, and below it names with what is said about each."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The findings, and the settings and policy that Gatehouse would run with; None where they can't be read."""
@@ -59,11 +62,11 @@ class Report:
         shown = self.settings and {name.upper(): self.settings.display_value(name) for name in Settings.model_fields}
         return {"status": self.status, "findings": [asdict(each) for each in self.findings], "settings": shown}
 
-    def tables(self) -> Sequence[Table]:
-        """Return the settings and the policy as tables; empty where either is wrong."""
+    def details(self) -> Sequence[Details]:
+        """Return the settings, the roles and the guards; empty where any is wrong."""
         if self.settings is None or self.policy is None:
             return ()
-        return _settings_table(self.settings), *_policy_tables(self.policy)
+        return _settings(self.settings), _roles(self.policy), _guards(self.policy)
 
 
 async def check(*, online: bool) -> Report:
@@ -252,45 +255,43 @@ async def _list_finding(
     return Finding(part, True, plural(len(found.known), what.removesuffix("s")))
 
 
-def _settings_table(settings: Settings) -> Table:
-    """Return the table of settings: each with its value, secrets redacted, and its source."""
-    table = _table("Gatehouse's settings", "setting", "value", "from")
-    for name in Settings.model_fields:
-        table.add_row(name.upper(), settings.display_value(name) or "–", source_of(name) or "default")
-    return table
+def _settings(settings: Settings) -> Details:
+    """Return the value of each setting, secrets redacted, and its source."""
+    shown = {name: settings.display_value(name) or "–" for name in Settings.model_fields}
+    return "Settings", [(name.upper(), f"{value} ({source_of(name) or 'default'})") for name, value in shown.items()]
 
 
-def _table(title: str, *columns: str) -> Table:
-    """Return a table that wraps its cells in a narrow terminal rather than cutting them off."""
-    table = Table(title=title)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
-
-
-def _policy_tables(policy: Policy) -> Sequence[Table]:
-    """Return the tables of roles (who may do what) and of guards (what each change requires)."""
+def _roles(policy: Policy) -> Details:
+    """Return who has each role, and what it allows."""
     act = ", ".join(policy.channels.act) or "every channel that Gatehouse was added to"
-    roles = _table(f"Roles. Changes are taken in: {act}", "role", "who", "may")
+    rows = []
     for name, role in policy.roles.items():
-        allowed = [operation for operation in OPERATIONS if role.allows(operation)]
-        roles.add_row(name, ", ".join((*role.users, *role.groups, *role.channels)) or "nobody", ", ".join(allowed))
-    if not policy.roles:
-        roles.add_row("(none)", "every full member of the workspace", "everything, under the guards below")
-    guards = _table("Guards", "change", "site", "guard", "approvers", "open for", "break glass")
+        who = ", ".join((*role.users, *role.groups, *role.channels)) or "nobody"
+        rows.append((name, f"{who}: {', '.join(operation for operation in OPERATIONS if role.allows(operation))}"))
+    everybody = ("(none)", "every full member of the workspace: everything, under the guards below")
+    return f"Roles. Changes are taken in {act}", rows or [everybody]
+
+
+def _guards(policy: Policy) -> Details:
+    """Return what each kind of change requires, also on sites with a rule of their own."""
+    rows = []
     for kind in Kind:
         own = [rule.site for rule in policy.guards if rule.fits(kind.operation, rule.site)]
         for site in dict.fromkeys([*own, None]):
-            guards.add_row(kind.value, site or "any", *_cells(policy.guard_for(kind.operation, site)))
-    return roles, guards
+            rule = policy.guard_for(kind.operation, site)
+            rows.append((f"{kind.value} on {site}" if site else kind.value, _guard_words(rule)))
+    return "Guards", rows
 
 
-def _cells(rule: GuardRule) -> tuple[str, ...]:
-    opened = duration_words(rule.expires.total_seconds())
-    if rule.guard in {Guard.NONE, Guard.CONFIRM}:
-        return rule.guard, "", opened if rule.guard is Guard.CONFIRM else "", ""
+def _guard_words(rule: GuardRule) -> str:
+    if rule.guard is Guard.NONE:
+        return rule.guard
+    opened = f"open for {duration_words(rule.expires.total_seconds())}"
+    if rule.guard is Guard.CONFIRM:
+        return f"{rule.guard}, {opened}"
     many = f" by {rule.approvals}" if rule.approvals > 1 else ""
     own = ", also their own" if rule.self_approval else ""
-    undo = "" if rule.undo_own else ", own undo too"
+    undo = ", own undo too" if not rule.undo_own else ""
     approvers = ", ".join(rule.approvers) or "somebody else of the channel"
-    return rule.guard + many + undo, approvers + own, opened, ", ".join(rule.break_glass) or "nobody"
+    glass = ", ".join(rule.break_glass) or "nobody"
+    return f"{rule.guard}{many}{undo}: {approvers}{own}; {opened}; break glass: {glass}"

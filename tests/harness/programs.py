@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 from unittest.mock import patch
 
-from typer.testing import CliRunner, Result
+from click.testing import CliRunner, Result
 
 from bot import command_line
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services
