@@ -42,5 +42,3 @@ def serve() -> None:
     except CannotStart as error:
         print(f"Gatehouse cannot start: {settings.redact(str(error))}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(0)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import os
+import signal
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -11,8 +15,8 @@ from bot.server.manifest import document
 from bot.store.engine import upgrade
 from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
-from sandbox.slack.running import running_slack
-from tests.harness.programs import serving
+from sandbox.slack.running import SECRET, TOKEN, running_slack
+from tests.harness.programs import ROOT, service_variables, serving
 
 NOT_YET: Final = {
     "alembic": "only an older schema is migrated",
@@ -42,6 +46,28 @@ async def test_a_start_loads_nothing_that_has_no_use_yet(tmp_path: Path) -> None
     loaded = {line.rpartition("|")[2].strip() for line in imports}
     assert {"bot.server.app", "handlers.slack.listeners", "sqlalchemy.dialects.sqlite"} <= loaded
     assert {name: why for name, why in NOT_YET.items() if name in loaded} == {}
+
+
+async def test_a_start_that_is_interrupted_ends_without_a_traceback(tmp_path: Path) -> None:
+    variables = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        "SLACK_BOT_TOKEN": TOKEN,
+        "SLACK_SIGNING_SECRET": SECRET,
+        **service_variables("https://rules.example/v1", "https://members.example/api/v1"),
+    }
+    there = await asyncio.create_subprocess_exec(
+        sys.executable, "-X", "importtime", "-m", "bot", "serve",
+        cwd=tmp_path, env=variables, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert there.stderr is not None
+    while b" structlog" not in (line := await there.stderr.readline()):
+        assert line
+    there.send_signal(signal.SIGINT)
+
+    _, said = await there.communicate()
+    assert there.returncode == 130
+    assert [line for line in said.decode().splitlines() if not line.startswith("import time:")] == []
 
 
 def test_the_collector_is_at_work_again_after_the_start() -> None:
