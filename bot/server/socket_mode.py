@@ -71,8 +71,8 @@ class Client(SocketModeClient):
 
     On a refresh, Slack sends *disconnect* and then closes. The SDK reconnects for both, and so would close the connection that
     it has just opened. It also closes the old connection before it opens another, and loses what Slack has sent through it;
-    here the old one is read to its end. And it would retry a failed attempt for ever with the same URL, though each URL is
-    valid for one attempt and some seconds.
+    here the old one stays until another is up, and is read to its end. And it would retry a failed attempt for ever with the
+    same URL, though each URL is valid for one attempt and some seconds.
     """
 
     def __init__(self, bolt: AsyncApp, slack: Slack, timeouts: ConnectTimeouts, came: asyncio.Event) -> None:
@@ -90,7 +90,8 @@ class Client(SocketModeClient):
         self._renewing = asyncio.Lock()
         self._connected = 0.0
         self._reading_out: set[asyncio.Task[None]] = set()
-        self._sessions: ClientSession | None = None
+        # The SDK's own creates websockets of another class.
+        self._sessions = ClientSession(ws_response_class=Heard)
 
     async def is_connected(self) -> bool:
         return await super().is_connected() and not self._is_deaf()
@@ -110,10 +111,7 @@ class Client(SocketModeClient):
                     log.warning("socket_mode_deaf", seconds=self._timeouts.deaf)
                 # Wait first: Slack may end each connection at once, if there are too many or Socket Mode is off.
                 await asyncio.sleep(self._connected + self._timeouts.pause - time.monotonic())
-                try:
-                    await self.connect_with_retries()
-                finally:  # an attempt that was cancelled leaves it off, and then the SDK no longer monitors the connection
-                    self.auto_reconnect_enabled = self.default_auto_reconnect_enabled
+                await self.connect_with_retries()
 
     async def issue_new_wss_url(self) -> str:
         return str((await self._slack.post_form("apps.connections.open")).get("url"))
@@ -136,19 +134,23 @@ class Client(SocketModeClient):
             await asyncio.sleep(pause)
 
     async def _attempt(self) -> None:
-        self.wss_uri = await self.issue_new_wss_url()
-        if self._sessions is None:  # the SDK's own session creates websockets of another class
-            await self.aiohttp_client_session.close()
-            self._sessions = self.aiohttp_client_session = ClientSession(ws_response_class=Heard)
-        old, reader, self.current_session = self.current_session, self.message_receiver, None
-        try:
-            async with asyncio.timeout(self._timeouts.attempt):
-                await self.connect()  # type: ignore[no-untyped-call]  # the SDK's own
-        # Also where the attempt is cancelled: the old connection may still be good.
-        except BaseException:
-            self.current_session = old
-            raise
-        if old is not None and reader is not None:
+        """Connect once; what had been connected stays so until then, and is read out afterwards."""
+        url = await self.issue_new_wss_url()
+        async with asyncio.timeout(self._timeouts.attempt):
+            session = await self._sessions.ws_connect(
+                url,
+                autoping=False,
+                heartbeat=self.ping_interval,
+                proxy=self.proxy,
+                ssl=True if self.web_client.ssl is None else self.web_client.ssl,
+            )
+        old, reader, monitor = self.current_session, self.message_receiver, self.current_session_monitor
+        self.current_session, self.stale, self.last_ping_pong_time = session, False, None
+        self.message_receiver = asyncio.create_task(self.receive_messages())
+        self.current_session_monitor = asyncio.create_task(self.monitor_current_session())
+        if old is not None and reader is not None and monitor is not None:
+            reader.cancel()
+            monitor.cancel()
             task = asyncio.create_task(self._drain(old, reader))
             self._reading_out.add(task)
             task.add_done_callback(self._reading_out.discard)
@@ -166,7 +168,7 @@ class Client(SocketModeClient):
                         message = await old.receive()
                         if message.type is WSMsgType.PING:
                             await old.pong(message.data)
-                        elif message.type is WSMsgType.TEXT and json.loads(message.data).get("type") != "disconnect":
+                        elif message.type is WSMsgType.TEXT and not _announces_end(message.data):
                             await self.enqueue_message(message.data)
         finally:
             await old.close()
@@ -177,6 +179,7 @@ class Client(SocketModeClient):
         # Before the SDK closes, since the drained connections enqueue messages there.
         await asyncio.gather(*self._reading_out, return_exceptions=True)
         await super().close()  # type: ignore[no-untyped-call]  # the SDK's own
+        await self._sessions.close()
 
     def _handle_refusal(self, code: str) -> None:
         # After the start, a refused token may be fixed while Gatehouse runs on.
@@ -244,6 +247,15 @@ class Envelopes:
             await asyncio.wait(self._tasks, timeout=seconds)
         for client in self.clients:
             await client.close()
+
+
+def _announces_end(text: str) -> bool:
+    """Whether *text* is Slack's announcement that a connection ends."""
+    try:
+        frame = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(frame, dict) and frame.get("type") == "disconnect"
 
 
 async def _try_send(session: ClientWebSocketResponse | None, message: str) -> bool:

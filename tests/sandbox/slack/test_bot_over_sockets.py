@@ -199,6 +199,55 @@ async def test_nothing_is_lost_while_both_connections_are_refreshed(workspace: S
     assert len([one for one in slack.state.messages if one.visible_to == alice.id]) == asked
 
 
+async def test_a_connection_that_cannot_be_replaced_yet_is_still_heard(workspace: Sandbox, alice: Person) -> None:
+    sockets = workspace.slack.sockets
+    old = await connected(sockets)
+    sockets.spent = many = 1_000_000
+
+    for one in old:
+        await sockets.warn(one)
+    await until(lambda: sockets.spent < many - 1)
+    for _ in range(8):
+        assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
+        assert (await workspace.bot.gatehouse.health())["socket mode"] == WORKS
+    sockets.spent = 0
+
+    await replaced(sockets, *old)
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        "no JSON",
+        "{no JSON",
+        "null",
+        "[1]",
+        '"disconnect"',
+        "{}",
+        '{"type": ["disconnect"]}',
+        '{"type": "slash_commands", "envelope_id": "E1", "payload": null}',
+        '{"type": "of_next_year", "envelope_id": "E1", "payload": {"type": "of_next_year"}}',
+        '{"type": "interactive", "envelope_id": "E1", "payload": {"type": "block_actions"}}',
+    ],
+)
+@pytest.mark.parametrize("is_replaced", [True, False])
+async def test_what_cannot_be_read_keeps_nothing_else_back(
+    workspace: Sandbox, alice: Person, garbage: str, is_replaced: bool
+) -> None:
+    sockets = workspace.slack.sockets
+    old = await connected(sockets)
+    if is_replaced:
+        for one in old:
+            await sockets.warn(one)
+        await until(lambda: len(sockets.connections) == 4)
+        sockets.connections = old  # until it ends them, Slack may send anything through them
+
+    for one in old:
+        await one.websocket.send_text(garbage)
+    for _ in old:
+        assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
+
+
 @pytest.mark.parametrize("all_end", [True, False])
 async def test_a_form_is_answered_though_its_connection_ends_while_it_is_checked(
     workspace: Sandbox, bob: Person, all_end: bool
