@@ -28,6 +28,7 @@ from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.command_sentences import Context
+from handlers.grammar.fields import Filter
 from handlers.grammar.known import Known
 from handlers.grammar.parser import expand
 from handlers.grammar.readings import Readings, read, says_better
@@ -37,7 +38,16 @@ from handlers.grammar.vocabulary import CAUTIOUS, FILLERS, points
 from handlers.members.commands import MembersCommand, MembersGrant, MembersList, MembersRevoke
 from handlers.members.member_edit import already_so
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
-from handlers.rules.commands import RulesCommand, RulesGroup, RulesMake, RulesOff, RulesOn, RulesSet, RulesShow
+from handlers.rules.commands import (
+    RulesCommand,
+    RulesGroup,
+    RulesList,
+    RulesMake,
+    RulesOff,
+    RulesOn,
+    RulesSet,
+    RulesShow,
+)
 from handlers.rules.rule_edit import draft_of
 from handlers.rules.rule_refs import NotOne, find_change, look_up
 from handlers.slack.reply import Caller
@@ -81,7 +91,7 @@ class Guesses:
         if isinstance(error, NotOneGroup) and not isinstance(command, RulesGroup):
             return Readings()  # a field of a rule that was spelled out
         known = replace(await self._known_names(caller), shown=await self._last_shown(caller))
-        readings = read(*typed, known)
+        readings = _read(typed, known, None if error else command)
         if isinstance(error, Unclear) and says_better(error, readings, typed[1]):
             return Readings()
         if isinstance(error, NotOne) and (error.near or error.gap) and readings.unread and not readings.meant:
@@ -298,6 +308,23 @@ class Guesses:
 def _edit_of(target: Target, document: Mapping[str, Any]) -> Edit:
     kinds = {"rules": Kind.RULE_UPDATE, "groups": Kind.GROUP_UPDATE, "members": Kind.MEMBER_UPDATE}
     return Edit(kind=kinds[target.service], target=target, before=dict(document), after=dict(document))
+
+
+def _read(typed: tuple[str, str], known: Known, searched: Command | None) -> Readings:
+    """Return what *typed* may mean. Of *searched*, a list that found nothing, only the text is in question: its filters hold."""
+    if not isinstance(searched, RulesList | MembersList) or not (filters := _filters(searched)):
+        return read(*typed, known)
+    readings = read(searched.service, f"{searched.verb} {searched.text}", known)
+    fit = all(type(each) is type(searched) and not _filters(each).keys() & filters for each in readings.commands)
+    if readings.unread or not fit:
+        return Readings()
+    return Readings(tuple(replace(cast("Any", each), **filters) for each in readings.commands))
+
+
+def _filters(command: Command) -> Mapping[str, Any]:
+    """Return the values of the filters of *command*, by the names of its fields; empty where it has none."""
+    values = {name: getattr(command, name) for name, part in command.parts().items() if isinstance(part, Filter)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _is_already_done(rule: Rule, command: Command) -> bool:

@@ -270,6 +270,26 @@ async def test_a_typo_in_a_search_offers_what_is_nearly_called_so(alice: Colleag
     assert "Nothing was changed" not in answer
 
 
+@pytest.mark.parametrize(
+    ("text", "read", "count"),
+    [
+        ("/rules list inactive type:redirect", "`/rules list type:redirect status:off`", "2 rules"),
+        ("/rules list redirects status:off", "`/rules list type:Redirect status:off`", "2 rules"),
+        ("/rules list sales status:off", '`/rules list status:off group:"Sales campaigns"`', "1 rule ·"),
+        ("/rules list inactive page:2", "`/rules list status:off page:2`", "9 rules"),
+        ("/rules list inactive status:on", "", "No rules · “inactive” · status “on”"),
+        ("/members list vip no:beta site:docs", "`/members list segment:vip no:beta site:docs`", "4 members of docs"),
+        ("/members list anna segment:vip site:docs", "", "No members found on docs · “anna” · segment “vip”"),
+    ],
+)
+async def test_a_filter_holds_however_the_text_beside_it_is_read(
+    alice: Colleague, text: str, read: str, count: str
+) -> None:
+    answer = alice.slack_text(await alice.says(text, channel=SUPPORT if text.startswith("/members") else OPS))
+
+    assert answer.startswith(f"Read as {read}\n{count}" if read else count)
+
+
 async def test_the_button_of_a_request_says_that_it_only_asks(workspace: Sandbox, alice: Colleague) -> None:
     offer = await alice.says("/gatehouse please remove Liam Meyer from blog")
     await alice.clicks(offer, "Request removal")
