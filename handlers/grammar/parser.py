@@ -19,7 +19,7 @@ from rapidfuzz.distance import OSA
 from handlers.blocks.messages import code
 from handlers.errors import Refusal, Words
 from handlers.gatehouse.commands import GatehouseCommand, GatehouseHelp, GatehousePending, GatehouseUndo
-from handlers.grammar.command import Command, Rest, Unclear, slash
+from handlers.grammar.command import Command, Rest, Unclear, command_prefix, slash
 from handlers.grammar.fields import NUMBER, is_reference
 from handlers.grammar.time_fields import time_in_reason
 from handlers.grammar.tokens import MAX_COMMAND, WEB, Word, clean_text, split
@@ -46,8 +46,9 @@ def parse(service: str, text: str) -> Command:
     if len(text) > MAX_COMMAND:
         raise Unclear(f"That command has {len(text):,} characters; the limit is {MAX_COMMAND:,}.")
     words = split(clean_text(text))
-    if words and words[0].text.casefold() in {f"/{service}", slash(service)}:
-        words = words[1:]
+    # Any of the three will do for the commands of the others: ``/gatehouse rules list``.
+    while words and (named := words[0].keyword.lstrip("/").removeprefix(command_prefix.get())) in EMPTY:
+        service, words = named, words[1:]
     # Some type the site before the verb: ``/members site:blog list``.
     if service == "members" and words and words[0].keyword.startswith("site:"):
         words = [*words[1:], words[0]]
@@ -103,10 +104,6 @@ def expand_alias(text: str, aliases: Mapping[str, str]) -> str | None:
 def parse_mention(text: str) -> Command:
     """Return the command in ``@Gatehouse rules which …``; raises Unclear."""
     words = re.sub(r"^\s*<@[UW][A-Z0-9]*(\|[^>]*)?>\s*", "", text).strip()
-    service, _, rest = words.partition(" ")
-    name = service.casefold().lstrip("/")
-    if name in EMPTY:
-        return parse(name, rest)
     return parse(_root_of(split(clean_text(words))), words)
 
 

@@ -180,6 +180,16 @@ def test_every_command_is_answered() -> None:
     assert set(ALL) == set(COMMANDS)
 
 
+@pytest.mark.parametrize("root", VERBS)
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: f"{kind.service} {kind.verb}")
+def test_each_of_the_three_takes_the_commands_of_all(kind: type[Command], root: str) -> None:
+    command = parse(kind.service, kind.example)
+
+    for text in (f"{kind.service} {kind.example}", f"/{kind.service} {kind.example}"):
+        assert parse(root, text) == command
+        assert parse_mention(f"<@U0BOT> {text}") == command
+
+
 def test_a_mention_speaks_the_same_grammar() -> None:
     assert parse_mention("<@U0BOT|gatehouse> rules list type:cancel") == RulesList(type="cancel")
     assert parse_mention("<@U0BOT> status") == GatehouseStatus()
