@@ -208,7 +208,7 @@ def _export(found: Recognised) -> list[Command]:
     found.used |= {*found.words} & {*STATUSES, *TYPES, *EACH, *COUNTS, "list"}
     if found.root == "members" or found.names_segments:
         return [list_members(found, MembersExport)]
-    return [RulesExport(type=next(iter(found.types), None), status=found.status)]
+    return [RulesExport(type=found.type_filter, status=found.status)]
 
 
 def _status(found: Recognised) -> list[Command]:

@@ -44,7 +44,7 @@ def _is_host(url: str) -> bool:
 
 def _described_lists(found: Recognised) -> list[Command]:
     """Return lists of what a text describes: rules of a type, on or off, members with a segment; the audit log for an undo."""
-    kind = next(iter(found.types), None)
+    kind = found.type_filter
     status = next((STATUSES[word] for word in found.words if word in STATUSES and word not in ENDS), None)
     lists: list[Command] = [RulesList(type=kind, status=status)] if kind or status else []
     lists += [GatehouseAudit()] if found.act in {"undo", "restore"} else []

@@ -97,7 +97,7 @@ def search(found: Recognised) -> list[Command]:
         return [list_members(found, MembersList)]
     if words and all(word in STATUSES or word in TYPES for word in words):
         status = next((STATUSES[word] for word in words if word in STATUSES), None)
-        return [RulesList(status=status, type=next(iter(found.types), None))]
+        return [RulesList(status=status, type=found.type_filter)]
     if len(text := found.phrase) < MIN_PART:
         return []
     order = (_find_members, _find_rules) if found.root == "members" else (_find_rules, _find_members)

@@ -14,6 +14,7 @@ from handlers.grammar.known import MAX_READINGS, Known, Names
 from handlers.grammar.time_fields import Expiry, Start
 from handlers.grammar.tokens import Word
 from handlers.grammar.vocabulary import ACTS, FILLERS, STATUSES, TYPES, bare
+from handlers.rules.reasons import type_word
 
 MAX_NAME_WORDS: Final = 12
 MAX_PART_WORDS: Final = 4
@@ -99,6 +100,11 @@ class Recognised:
     def types(self) -> list[str]:
         """Return the types of rules that the words left name."""
         return [TYPES[word] for word in self.words if word in TYPES]
+
+    @property
+    def type_filter(self) -> str | None:
+        """Return the first of these types in people's word, as a filter has it; None where no type is named."""
+        return next((type_word(each).casefold() for each in self.types), None)
 
     @property
     def status(self) -> str | None:

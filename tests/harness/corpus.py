@@ -30,6 +30,7 @@ from zoneinfo import ZoneInfo
 
 from bot.members.model import Member
 from bot.rules.model import Rule
+from bot.rules.pair_fields import KNOWN_TYPES
 from bot.text.names import Meant, named_rule, resolve_name
 from bot.text.times import parse_since
 from handlers.changes.requests import resolve_moment
@@ -43,6 +44,7 @@ from handlers.grammar.time_fields import Expiry, Start
 from handlers.grammar.tokens import escape_entities
 from handlers.members.commands import MembersList
 from handlers.rules.commands import RulesList
+from handlers.rules.reasons import type_word
 from sandbox.services.seed import GROUPS, RULES, SEGMENTS, members
 
 CORPUS: Final = Path(__file__).parent.parent / "handlers" / "grammar" / "corpus"
@@ -218,7 +220,7 @@ def _named_things(command: Command) -> list[str]:
     """The ids, emails and URLs that *command* names; of a list, those that it has."""
     match command:
         case RulesList():
-            kinds = (command.type,) if command.type else ()
+            kinds = [each for each in KNOWN_TYPES if type_word(each).casefold() == (command.type or "").casefold()]
             active = None if command.status is None else command.status == "on"
             listed = KNOWN.filter_rules(hosts=(), types=kinds, active=active)
             texts = [each for each in (command.text, command.url) if each]

@@ -274,7 +274,8 @@ async def test_a_typo_in_a_search_offers_what_is_nearly_called_so(alice: Colleag
     ("text", "read", "count"),
     [
         ("/rules list inactive type:redirect", "`/rules list type:redirect status:off`", "2 rules"),
-        ("/rules list redirects status:off", "`/rules list type:Redirect status:off`", "2 rules"),
+        ("/rules list redirects status:off", "`/rules list type:redirect status:off`", "2 rules"),
+        ("/rules list blocks status:off", "`/rules list type:block status:off`", "1 rule ·"),
         ("/rules list sales status:off", '`/rules list status:off group:"Sales campaigns"`', "1 rule ·"),
         ("/rules list inactive page:2", "`/rules list status:off page:2`", "9 rules"),
         ("/rules list inactive status:on", "", "No rules · “inactive” · status “on”"),

@@ -244,7 +244,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/rules why is Old shop off", runs(RulesHistory(OLD))),
     ("/rules inactive", runs(RulesList(status="off"))),
     ("/rules which are off", runs(RulesList(status="off"))),
-    ("/rules all redirects", runs(RulesList(type="Redirect"))),
+    ("/rules all redirects", runs(RulesList(type="redirect"))),
     ("/rules rules in Sales campaigns", runs(RulesList(group="Sales campaigns"))),
     ("/rules show me all rules", runs(RulesList())),
     ("/rules how many rules are off", runs(RulesList(status="off"))),
@@ -350,7 +350,7 @@ UNSEEN: Final[list[tuple[str, Outcome]]] = [
     ("/rules where does shop.example.com/checkout end up", runs(RulesWhich(f"{SHOP}/checkout"))),
     ("/rules who turned off black friday", runs(RulesHistory(BLACK_FRIDAY))),
     ("/rules what changed today", runs(GatehouseDigest("today"))),
-    ("/rules show me all redirects", runs(RulesList(type="Redirect"))),
+    ("/rules show me all redirects", runs(RulesList(type="redirect"))),
     ("/rules how many rules are there", runs(RulesList())),
     ("/rules turn off experiments", offers(RulesGroup("off", "Group_trial"))),
     (
