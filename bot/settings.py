@@ -93,7 +93,7 @@ class Settings(Variables):
         default=None,
     )
     slack_signing_secret: Replaced = setting(
-        "Signing secret of the app. During a rotation: old and new, with a comma.",
+        "Signing secret of the app; not needed with SLACK_APP_TOKEN. During a rotation: old and new, with a comma.",
         mend="Copy the Signing Secret from the app's page Basic Information, or set SLACK_APP_TOKEN for Socket Mode.",
         default=SecretStr(""),
         validate_default=True,
