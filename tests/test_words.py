@@ -1,4 +1,4 @@
-"""Words for people are in handlers: what rules and members find wrong is a kind with its facts."""
+"""Words for people are in handlers: what rules and members find wrong is a kind with its facts, except in a file."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ import pytest
 ROOT: Final = Path(__file__).parent.parent
 SENTENCE: Final = re.compile(r"[A-Za-z]+[,:;]?(?: [a-z]+[,:;]?){3}")
 """Four words in a row."""
-LISTED: Final = frozenset({"csv.py", "csv_columns.py", "pair_fields.py", "redirect_table.py"})
-"""Modules with tables of words that people write, in many languages, and the one table of what a pair holds, which says what
-each field is called beside what it is."""
+LISTED: Final = frozenset({"csv_columns.py", "pair_fields.py"})
+"""A table of words that people write, and the one table of what a pair holds, which says what each field is called beside
+what it is."""
+OF_IMPORTS: Final = frozenset(
+    {"csv.py", "files.py", "import_entries.py", "member_import_plan.py", "redirect_table.py", "rule_import_plan.py"}
+)
+"""What reads files and plans imports: why a row can't be imported is only ever shown, so it is a sentence."""
 
 
 def texts(node: ast.AST) -> Iterator[tuple[int, str]]:
@@ -39,7 +43,7 @@ def test_no_sentence_is_outside_the_handlers(folder: str) -> None:
         (path.name, line, text)
         for path in paths
         for line, text in texts(ast.parse(path.read_text()))
-        if path.name not in LISTED
+        if path.name not in LISTED | OF_IMPORTS
     ]
 
     assert found

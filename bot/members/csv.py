@@ -30,8 +30,6 @@ from bot.text.tables import (
     SAMPLE,
     SEPARATORS,
     SPACES,
-    ExtraCells,
-    FormulaCell,
     Lines,
     TableFile,
     body_of,
@@ -54,7 +52,7 @@ class Row:
     name: str | None = None
     segments: str | None = None
     action: str | None = None
-    flaw: FormulaCell | ExtraCells | None = None
+    flaw: str = ""
     """Why the row can't be read."""
 
 

@@ -1,4 +1,4 @@
-"""The plan for the import of a table of members: one entry of six kinds for each row, with the reason of a refusal."""
+"""The plan for the import of a table of members: one entry of six kinds for each row."""
 
 from __future__ import annotations
 
@@ -12,71 +12,9 @@ from bot.changes.model.documents import Document, canonical_form
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.members.csv import MemberFile, Row
 from bot.members.csv_columns import Mode
-from bot.text.tables import DuplicateOf, ExtraCells, FormulaCell, MissingCell
 
-
-@dataclass(frozen=True, slots=True)
-class InvalidEmail:
-    """The email is invalid. *why*: the email-validator library's message for people."""
-
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownAction:
-    word: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownSegments:
-    """The row has unknown segments. *names*: each unknown name with the nearest known ones."""
-
-    names: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NoSegments:
-    """The row names no segment, but its action needs one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Contradicts:
-    """The row in *line* contradicts this one about the same person: it isn't clear which is meant, so neither is done."""
-
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class NotAMember:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class AlreadyMember:
-    """The member exists with another name or without some of the segments, which an add would not change."""
-
-
-@dataclass(frozen=True, slots=True)
-class SeveralMembers:
-    """Several members have the email in other spellings, and none in the spelling of the row."""
-
-    emails: tuple[str, ...]
-
-
-Reason: TypeAlias = (
-    MissingCell
-    | FormulaCell
-    | ExtraCells
-    | DuplicateOf
-    | InvalidEmail
-    | UnknownAction
-    | UnknownSegments
-    | NoSegments
-    | Contradicts
-    | NotAMember
-    | AlreadyMember
-    | SeveralMembers
-)
+NOT_A_MEMBER: Final = "not a member of this site"
+"""Why a row about a person who isn't a member is refused."""
 
 
 class Nothing(StrEnum):
@@ -155,7 +93,9 @@ class Together(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Invalid(Entry):
-    reason: Reason
+    """A row that can't be imported. *reason*: why, as the rest of a sentence."""
+
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,12 +148,13 @@ def _agree_on_person(wishes: Sequence[Wish]) -> Iterator[tuple[int, Agreed]]:
     for wish in wishes:
         twin = distinct.setdefault(wish.content, wish)
         if twin is not wish:
-            yield wish.row.line, Invalid(wish.row, DuplicateOf(twin.row.line))
+            yield wish.row.line, Invalid(wish.row, f"the same as line {twin.row.line:,}")
     first, *others = distinct.values()
     name = max((wish.name for wish in distinct.values()), key=_count_letters)
     if _are_contradictory([first, *others], name):
-        yield first.row.line, Invalid(first.row, Contradicts(others[0].row.line))
-        yield from ((wish.row.line, Invalid(wish.row, Contradicts(first.row.line))) for wish in others)
+        for wish in distinct.values():
+            other = (others[0] if wish is first else first).row.line
+            yield wish.row.line, Invalid(wish.row, f"contradicts line {other:,}; neither is applied")
         return
     segments = tuple(dict.fromkeys(name for wish in distinct.values() for name in wish.segments))
     yield first.row.line, replace(first, email=_spelling(wishes), name=name, segments=segments)

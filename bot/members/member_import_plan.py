@@ -10,40 +10,32 @@ from bot.changes.model.edits import Kind
 from bot.members.csv import MemberFile, Row
 from bot.members.csv_columns import ACTIONS, Column, Mode, split_names
 from bot.members.import_entries import (
+    NOT_A_MEMBER,
     Add,
     Agreed,
-    AlreadyMember,
     Alter,
     Entry,
     Invalid,
-    InvalidEmail,
     MemberPlan,
-    NoSegments,
-    NotAMember,
     Nothing,
     NothingToDo,
-    Reason,
     Remove,
-    SeveralMembers,
-    UnknownAction,
-    UnknownSegments,
     Wish,
     agree,
 )
 from bot.members.model import Member, choose_spelling, email_key, fold_case, inbox_key, nearest_segments
 from bot.text.emails import BadEmail, checked_email, checked_new_email
-from bot.text.tables import MissingCell
 
 NO_SEGMENTS: Final = frozenset({"-", "–", "—"})
 """Cells that mean no segments, where a member gets exactly those of the cell."""
+MAX_NAMED: Final = 3
+"""Unknown segments of one row, or members that one row could be about, that are named."""
 MAX_SUGGESTED: Final = 200
 """Unknown names for which near ones are looked up: in a table with more of them, the first are enough."""
 
 
 class _Refused(Exception):
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """Why a row can't be imported, as the rest of a sentence."""
 
 
 def plan_members(
@@ -84,27 +76,27 @@ class _Reader:
         try:
             return self._wish(row)
         except _Refused as refused:
-            return Invalid(row, refused.reason)
+            return Invalid(row, str(refused))
 
     def _wish(self, row: Row) -> Wish:
-        if row.flaw is not None:
+        if row.flaw:
             raise _Refused(row.flaw)
         mode = _mode(row.action, self._mode)
         email = self._email(row.email)
         segments = () if mode is Mode.REMOVE else self._segments(row.segments or "")
         emptied = mode is Mode.SET and row.segments in NO_SEGMENTS
         if mode in {Mode.GRANT, Mode.REVOKE, Mode.SET} and not segments and not emptied:
-            raise _Refused(NoSegments())
+            raise _Refused("no segment given (use a dash for none at all)")
         return Wish(row, email_key(email), email, mode, row.name or "", segments)
 
     def _email(self, text: str) -> str:
         """Return the email unchanged if the site has it, else with its domain, where case never matters, in lower case."""
         if not text:
-            raise _Refused(MissingCell(Column.EMAIL))
+            raise _Refused(f"the column {Column.EMAIL} is empty")
         try:
             email = checked_email(text) if text in self._emails else checked_new_email(text)
         except BadEmail as error:
-            raise _Refused(InvalidEmail(str(error))) from error
+            raise _Refused(f"not an email. {error}") from error
         local, at, domain = email.rpartition("@")
         return email if email in self._emails else f"{local}{at}{domain.lower()}"
 
@@ -123,8 +115,18 @@ class _Reader:
         found = [name if name in self._known else self._by_fold.get(fold_case(name)) for name in names]
         if None in found:
             unknown = [name for name, known in zip(names, found, strict=True) if known is None]
-            raise _Refused(UnknownSegments(tuple((name, self._suggest(name)) for name in unknown)))
+            raise _Refused(self._unknown_text(unknown))
         return tuple(dict.fromkeys(name for name in found if name is not None))
+
+    def _unknown_text(self, names: Sequence[str]) -> str:
+        """Return that there are no such segments, with the nearest ones to each of the first *names*."""
+        shown = [
+            f"“{name}”" + (f" (near: {', '.join(near)})" if (near := self._suggest(name)) else "")
+            for name in names[:MAX_NAMED]
+        ]
+        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+        ending = "is not a segment here; segments are" if len(names) == 1 else "are not segments here; they are"
+        return f"{', '.join(shown)}{more} {ending} created in the site’s dashboard"
 
     def _suggest(self, name: str) -> tuple[str, ...]:
         if name not in self._suggested and len(self._suggested) < MAX_SUGGESTED:
@@ -136,7 +138,7 @@ def _mode(word: str | None, default: Mode) -> Mode:
     if not word or word in NO_SEGMENTS:
         return default
     if (mode := ACTIONS.get(word.casefold())) is None:
-        raise _Refused(UnknownAction(word))
+        raise _Refused(f"unknown action “{word}”; use add, grant, set, revoke or remove")
     return mode
 
 
@@ -162,16 +164,19 @@ class _Judge:
         if (member := choose_spelling(alike, wish.email)) is not None:
             return _entry_of_add(wish, member) if wish.mode is Mode.ADD else _entry_of_change(wish, member)
         if alike:
-            return Invalid(wish.row, SeveralMembers(tuple(one.email for one in alike)))
+            emails = ", ".join(one.email for one in alike[:MAX_NAMED])
+            return Invalid(wish.row, f"could be several members: {emails}")
         if wish.mode is not Mode.ADD:
-            return Invalid(wish.row, NotAMember())
+            return Invalid(wish.row, NOT_A_MEMBER)
         after = {"email": wish.email, "name": wish.name, "allowedSegments": list(wish.segments)}
         return Add(wish.row, Kind.MEMBER_ADD, None, after)
 
 
 def _entry_of_add(wish: Wish, member: Member) -> Entry:
     as_asked = {*wish.segments} <= {*member.segments} and wish.name in {"", member.name or ""}
-    return NothingToDo(wish.row, Nothing.AS_ASKED) if as_asked else Invalid(wish.row, AlreadyMember())
+    if as_asked:
+        return NothingToDo(wish.row, Nothing.AS_ASKED)
+    return Invalid(wish.row, "already a member, with another name or other segments")
 
 
 def _entry_of_change(wish: Wish, member: Member) -> Entry:
@@ -209,4 +214,4 @@ def _lookalikes(entries: Iterable[Entry], members: Iterable[Member]) -> Iterator
 
 
 def _is_stranger(entry: Entry) -> bool:
-    return isinstance(entry, Invalid) and isinstance(entry.reason, NotAMember)
+    return isinstance(entry, Invalid) and entry.reason == NOT_A_MEMBER

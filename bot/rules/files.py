@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -154,32 +153,6 @@ MAX_DEPTH: Final = 40
 """Levels of lists and objects in one rule; real ones have about seven."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoObject:
-    """The record is a text, a number or a list instead of an object."""
-
-
-@dataclass(frozen=True, slots=True)
-class TooDeep:
-    """The record is nested deeper than any rule."""
-
-
-@dataclass(frozen=True, slots=True)
-class NotSendable:
-    """The record has an infinite number or a lone surrogate, which JSON can't carry."""
-
-
-@dataclass(frozen=True, slots=True)
-class WrongField:
-    """A field has the wrong type. *pair*: the number of its pair, from 1; None outside of pairs."""
-
-    field: str
-    pair: int | None = None
-
-
-Unfit: TypeAlias = NoObject | TooDeep | NotSendable | WrongField
-
-
 FIRST_TYPES: Final = ("Redirect", "Cancel")
 """Types of rules that the product's first version wrote without pairs."""
 
@@ -201,11 +174,11 @@ def with_pairs(record: dict[str, Any]) -> dict[str, Any]:
     return kept | {"pairs": pairs} if pairs else record
 
 
-def fit_draft(record: Any) -> RuleDraft | Unfit:
-    """Return *record* as a draft with all of its fields, or what is wrong with its shape."""
+def fit_draft(record: Any) -> RuleDraft | str:
+    """Return *record* as a draft with all of its fields, or what is wrong with its shape, as the rest of a sentence."""
     if not isinstance(record, dict):
-        return NoObject()
-    if (unfit := _unfit(record)) is not None:
+        return "not an object"
+    if unfit := _unfit(record):
         return unfit
     try:
         return RuleDraft.model_validate(record, context=TEXTS_ONLY)
@@ -213,17 +186,20 @@ def fit_draft(record: Any) -> RuleDraft | Unfit:
         return _wrong_field(without_choices(error.errors(include_url=False, include_input=False)[0]["loc"]))
 
 
-def _unfit(record: dict[str, Any]) -> Unfit | None:
-    """Return why *record* can't be sent at all; None where it can."""
+def _unfit(record: dict[str, Any]) -> str:
+    """Return why *record* can't be sent at all; empty where it can."""
     try:
         text = json.dumps(record, ensure_ascii=False, allow_nan=False)
         text.encode()
     except RecursionError:
-        return TooDeep()
-    except ValueError:
-        return NotSendable()
+        return TOO_DEEP
+    except ValueError:  # an infinite number or a lone surrogate, which JSON can't carry
+        return "it has a number or a character that can’t be sent"
     brackets = text.count("[") + text.count("{")  # an upper bound of the depth, so that few rules are walked
-    return TooDeep() if brackets > MAX_DEPTH and _is_deeper_than(record, MAX_DEPTH) else None
+    return TOO_DEEP if brackets > MAX_DEPTH and _is_deeper_than(record, MAX_DEPTH) else ""
+
+
+TOO_DEEP: Final = "nested too deeply for a rule"
 
 
 def _is_deeper_than(value: Any, levels: int) -> bool:
@@ -233,7 +209,10 @@ def _is_deeper_than(value: Any, levels: int) -> bool:
     return levels == 0 or any(_is_deeper_than(each, levels - 1) for each in inner)
 
 
-def _wrong_field(path: tuple[int | str, ...]) -> WrongField:
+def _wrong_field(path: tuple[int | str, ...]) -> str:
+    """Return that the field at *path* has the wrong type."""
+    pair = ""
     if len(path) > 1 and path[0] == "pairs" and isinstance(path[1], int):
-        return WrongField(".".join(map(str, path[2:])) or "pair", path[1] + 1)
-    return WrongField(".".join(map(str, path)))
+        pair = f" of pair {path[1] + 1}"
+        path = path[2:] or ("pair",)
+    return f"{'.'.join(map(str, path))}{pair} is of the wrong type"

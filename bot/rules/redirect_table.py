@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from bot.rules.files import MAX_RULES
 from bot.rules.model import Groups
@@ -14,10 +14,6 @@ from bot.text.encoding import BadFile, EmptyFile, file_text, unescape_formula
 from bot.text.tables import (
     BLANKS,
     SAMPLE,
-    DuplicateOf,
-    ExtraCells,
-    FormulaCell,
-    MissingCell,
     TableFile,
     body_of,
     flaw_of,
@@ -58,60 +54,13 @@ class ColumnTwice(BadFile):
 
 
 @dataclass(frozen=True, slots=True)
-class NoHost:
-    """The text in *column* is not a whole URL, but for example only a path."""
-
-    column: Column
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class NotExact:
-    """The source has a ``*`` or a fragment, so no URL that a browser sends equals it."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SeveralDestinations:
-    """Other rows have the same source and another destination, so it is not clear which one is meant."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceTaken:
-    """An existing rule has this source; *rule*: its name."""
-
-    rule: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnclearGroup:
-    """*count* groups, not one, have this id or name; None where the groups of the service aren't known."""
-
-    name: str
-    count: int | None
-
-
-RowProblem: TypeAlias = (
-    MissingCell
-    | FormulaCell
-    | ExtraCells
-    | DuplicateOf
-    | NoHost
-    | NotExact
-    | SeveralDestinations
-    | SourceTaken
-    | UnclearGroup
-)
-
-
-@dataclass(frozen=True, slots=True)
 class RedirectRow:
     """The row that begins in *line*: its cells by column, which are empty for columns that the table doesn't have."""
 
     line: int
     cells: Mapping[Column, str]
-    flaw: FormulaCell | ExtraCells | None = None
+    flaw: str = ""
+    """Why the row can't be read."""
 
     def text(self, column: Column) -> str:
         return unescape_formula(self.cells.get(column, ""))
@@ -235,14 +184,14 @@ class RedirectRecords:
         source = row.text(Column.FROM)
         return row.text(Column.NAME) or _without_scheme(_exact_url(source) or source).rstrip("/") or row.text(Column.TO)
 
-    def problem(self, row: RedirectRow) -> RowProblem | None:
-        """Return what is wrong with *row*, alone or together with the others; None where nothing is."""
+    def problem(self, row: RedirectRow) -> str:
+        """Return what is wrong with *row*, alone or together with the others; empty where nothing is."""
         return _problem(row) or self._find_duplicate(row) or self._unclear_group(row.text(Column.GROUP))
 
-    def source_taken(self, row: RedirectRow) -> SourceTaken | None:
-        """Return the existing rule with the source of *row*; None where there is none."""
+    def source_taken(self, row: RedirectRow) -> str:
+        """Return which existing rule has the source of *row*; empty where none has."""
         title = self._taken.get(_exact_url(row.text(Column.FROM)) or "")
-        return None if title is None else SourceTaken(title)
+        return "" if title is None else f"the rule “{title[:60]}” has this source already"
 
     def record(self, row: RedirectRow) -> dict[str, Any]:
         """Return the record of the rule for a *row* without a problem; it has no status."""
@@ -253,17 +202,20 @@ class RedirectRecords:
             {"groupId": group[0]} if group else {}
         )
 
-    def _find_duplicate(self, row: RedirectRow) -> SeveralDestinations | DuplicateOf | None:
+    def _find_duplicate(self, row: RedirectRow) -> str:
         source = _exact_url(row.text(Column.FROM)) or ""
         first, _ = self._first[source]
         if len(self._targets[source]) > 1:
-            return SeveralDestinations()
-        return None if first == row.line else DuplicateOf(first)
+            return "rows with this source have different destinations; none is imported"
+        return "" if first == row.line else f"the same as line {first:,}"
 
-    def _unclear_group(self, name: str) -> UnclearGroup | None:
+    def _unclear_group(self, name: str) -> str:
         if not name or len(ids := self._ids(name)) == 1:
-            return None
-        return UnclearGroup(name, None if self._groups is None else len(ids))
+            return ""
+        named = f"“{name[:60]}”"
+        if self._groups is None:
+            return f"the groups can’t be read now, so {named} is unclear"
+        return f"{len(ids)} groups are called {named}" if ids else f"there is no group {named}"
 
     def _ids(self, name: str) -> list[str]:
         """Return the id of the group with this id, or else those of all groups with this name, ignoring case."""
@@ -272,17 +224,19 @@ class RedirectRecords:
         return [name] if name in names else [id_ for id_, title in names.items() if name and title.casefold() == wanted]
 
 
-def _problem(row: RedirectRow) -> RowProblem | None:
-    """Return what is wrong with *row* alone; None where nothing is."""
-    if row.flaw is not None:
+def _problem(row: RedirectRow) -> str:
+    """Return what is wrong with *row* alone; empty where nothing is."""
+    if row.flaw:
         return row.flaw
     for column in (Column.FROM, Column.TO):
         if not (text := row.text(column)):
-            return MissingCell(column)
+            return f"the column {column} is empty"
         if _exact_url(text) is None:
-            return NoHost(column, text)
+            why = ": its host is missing" if text.startswith("/") else ", such as https://example.com/page"
+            return f"“{text[:60]}” in {column} is not a whole URL{why}"
     source = row.text(Column.FROM)
-    return NotExact(source) if "*" in source or "#" in source else None
+    is_exact = "*" not in source and "#" not in source
+    return "" if is_exact else "a source with * or # matches no URL exactly; use a rule of its own"
 
 
 def _destination(text: str) -> str:

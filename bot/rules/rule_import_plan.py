@@ -5,36 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from bot.changes.model.documents import Document, canonical_form, fingerprint
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.rules.edit import Problem, new_problems, problems
-from bot.rules.files import FIRST_TYPES, Unfit, fit_draft, with_pairs
+from bot.rules.files import FIRST_TYPES, fit_draft, with_pairs
 from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft
-from bot.rules.redirect_table import RedirectRecords, RedirectRow, RowProblem
+from bot.rules.redirect_table import RedirectRecords, RedirectRow
 
 CORE: Final = ("name", "ruleType", "pairs")
 """The fields by which a rule is recognised in another service, whatever else that service adds or drops."""
 
 TEXTS: Final = ("name", "description", "status", "groupId")
-
-
-@dataclass(frozen=True, slots=True)
-class OtherType:
-    """The rule with this id has another type (*live*), and a rule can't change its type."""
-
-    live: str
-
-
-@dataclass(frozen=True, slots=True)
-class Flawed:
-    """The record has problems that a form would refuse, too."""
-
-    problems: tuple[Problem, ...]
-
-
-Reason: TypeAlias = Unfit | OtherType | Flawed | RowProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +73,10 @@ class Differs(Entry):
 
 @dataclass(frozen=True, slots=True)
 class InvalidRecord(Entry):
-    """A record that cannot be imported."""
+    """A record that cannot be imported. *reason*: the rest of a sentence, or the problems that a form would refuse, too."""
 
     title: str
-    reason: Reason
+    reason: str | tuple[Problem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +109,14 @@ def plan_redirects(rows: Sequence[RedirectRow], live: Iterable[Rule], groups: Gr
     records = RedirectRecords(rows, _exact_sources(known), groups)
     planner = _Planner([{"name": records.title(row)} for row in rows], known, groups)
     for row in rows:
-        if (wrong := records.problem(row)) is not None:
+        if wrong := records.problem(row):
             yield InvalidRecord(row.line, records.title(row), wrong)
             continue
         entry = planner.entry(row.line, records.record(row))
         if isinstance(entry, New):
             taken = records.source_taken(row)
             on = replace(entry, draft=entry.draft.with_fields(status=ACTIVE))
-            entry = on if taken is None else InvalidRecord(row.line, entry.draft.title, taken)
+            entry = InvalidRecord(row.line, entry.draft.title, taken) if taken else on
         yield entry
 
 
@@ -195,19 +178,20 @@ class _Planner:
 
     def _new_entry(self, number: int, draft: RuleDraft, lost: str | None) -> Entry:
         if wrong := problems(draft):
-            return InvalidRecord(number, draft.title, Flawed(tuple(wrong)))
+            return InvalidRecord(number, draft.title, tuple(wrong))
         return New(number, draft, self._namesakes.get((draft.name, draft.rule_type)), lost)
 
     @staticmethod
     def _existing_entry(found: Differs, said: Document) -> Entry:
         draft, live = found.draft, found.live
         if draft.rule_type not in {None, live.rule_type}:
-            return InvalidRecord(found.number, draft.title, OtherType(live.rule_type or ""))
+            reason = f"the rule with this id is a {live.rule_type or ''}, and its type can’t change"
+            return InvalidRecord(found.number, draft.title, reason)
         now = canonical_form(live.document()) or {}
         if now | said == now:
             return Same(found.number, live)
         if wrong := new_problems(live, RuleDraft.model_validate(found.merged_body())):
-            return InvalidRecord(found.number, draft.title, Flawed(tuple(wrong)))
+            return InvalidRecord(found.number, draft.title, tuple(wrong))
         return found
 
 

@@ -115,40 +115,15 @@ class TableFile:
     """How the file could be read, where it is not Unicode and that makes a difference."""
 
 
-@dataclass(frozen=True, slots=True)
-class MissingCell:
-    """The cell in *column* is empty."""
+def flaw_of(texts: Mapping[Any, str], surplus: Sequence[str]) -> str:
+    """Return why a row can't be read, as the rest of a sentence; empty where it can.
 
-    column: str
-
-
-@dataclass(frozen=True, slots=True)
-class FormulaCell:
-    """A formula where a text should be."""
-
-    column: str
-
-
-@dataclass(frozen=True, slots=True)
-class ExtraCells:
-    """More cells than headings: a separator within a text that is not in quotes."""
-
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class DuplicateOf:
-    """The row repeats the one in *line*."""
-
-    line: int
-
-
-def flaw_of(texts: Mapping[Any, str], surplus: Sequence[str]) -> FormulaCell | ExtraCells | None:
-    """Return why a row can't be read, whatever the table is about: by *texts*, and by *surplus* beyond its last heading."""
+    *texts*: its cells by column. *surplus*: those beyond the last heading, by a separator in a text without quotes.
+    """
     if formula := next((column for column, text in texts.items() if is_formula_cell(text)), None):
-        return FormulaCell(formula)
+        return f"the column {formula} has a formula, which is not read as text"
     count = sum(bool(cell.strip(BLANKS)) for cell in surplus)
-    return ExtraCells(count) if count else None
+    return f"{count} cell{'s' * (count > 1)} too many: put texts with separators in quotes" if count else ""
 
 
 def is_blank(cells: Sequence[str]) -> bool:

@@ -19,9 +19,9 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, first_few, join_commas, join_words, moment, quote_plain
 from handlers.changes.diff import differences, field_name
 from handlers.files.import_plan import ImportPlan, RowKind, TableEnd
-from handlers.files.reasons import record_reason
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import first_pair_line
+from handlers.rules.reasons import first_problem
 
 MAX_ROWS: Final = 8
 """Rows of one kind that are shown."""
@@ -86,6 +86,10 @@ def _refused_line(entry: Any) -> str:
     return f"{entry.number:,}. *{esc(entry.title, 50)}*: {esc(why_not(entry), 160)}"
 
 
+def _why_invalid(entry: rule_import_plan.InvalidRecord) -> str:
+    return entry.reason if isinstance(entry.reason, str) else first_problem(entry.reason)
+
+
 def _why_twice(entry: rule_import_plan.Twice) -> str:
     return f"duplicate of record {entry.first:,}" + ("" if entry.alike else ", with other content, which is ignored")
 
@@ -104,7 +108,7 @@ RULE_KINDS: Final = (
         lambda _: "the import was set to keep current rules",
     ),
     RowKind(rule_import_plan.Same, ":heavy_check_mark:", "identical here", why=lambda _: "already here and identical"),
-    RowKind(rule_import_plan.InvalidRecord, ":x:", "can’t be imported", _refused_line, record_reason),
+    RowKind(rule_import_plan.InvalidRecord, ":x:", "can’t be imported", _refused_line, _why_invalid),
     RowKind(rule_import_plan.Twice, ":repeat:", "repeated in the file", _refused_line, _why_twice),
     RowKind(rule_import_plan.Skipped, ":fast_forward:", "skipped: not rules", _refused_line, _why_no_rule),
 )
@@ -184,8 +188,8 @@ MEMBER_KINDS: Final = (
         import_entries.Invalid,
         ":x:",
         "can’t be imported",
-        lambda e: _row_line(e.row, esc(why_not(e), 200)),
-        record_reason,
+        lambda e: _row_line(e.row, esc(e.reason, 200)),
+        lambda entry: entry.reason,
     ),
 )
 

@@ -1,17 +1,15 @@
-"""Why a file, or a record or row of it, can't be imported: in plain text, to be escaped where it is shown."""
+"""Why a file can't be imported: in plain text, to be escaped where it is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from bot.members import csv, import_entries
-from bot.rules import files, redirect_table, rule_import_plan
+from bot.members import csv
+from bot.rules import files, redirect_table
 from bot.text import encoding, tables
 from bot.text.encoding import BadFile, FileKind
-from handlers.blocks.messages import join_commas, plural
 from handlers.grammar.command import slash
-from handlers.rules.reasons import first_problem
 
 KINDS: Final[Mapping[FileKind, str]] = {
     FileKind.WORKBOOK: "a spreadsheet",
@@ -87,45 +85,6 @@ FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
 }
 
 
-def _unclear_group_text(reason: redirect_table.UnclearGroup) -> str:
-    name = f"“{reason.name[:60]}”"
-    if reason.count is None:
-        return f"the groups can’t be read now, so {name} is unclear"
-    return f"{reason.count} groups are called {name}" if reason.count else f"there is no group {name}"
-
-
-REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
-    files.NoObject: lambda _: "not an object",
-    files.TooDeep: lambda _: "nested too deeply for a rule",
-    files.NotSendable: lambda _: "it has a number or a character that can’t be sent",
-    files.WrongField: lambda r: (
-        r.field + (f" of pair {r.pair}" if r.pair is not None else "") + " is of the wrong type"
-    ),
-    tables.MissingCell: lambda r: f"the column {r.column} is empty",
-    tables.FormulaCell: lambda r: f"the column {r.column} has a formula, which is not read as text",
-    tables.ExtraCells: lambda r: f"{plural(r.count, 'cell')} too many: put texts with separators in quotes",
-    tables.DuplicateOf: lambda r: f"the same as line {r.line:,}",
-    rule_import_plan.OtherType: lambda r: f"the rule with this id is a {r.live}, and its type can’t change",
-    rule_import_plan.Flawed: lambda r: first_problem(r.problems),
-    redirect_table.NoHost: lambda r: (
-        f"“{r.text[:60]}” in {r.column} is not a whole URL"
-        + (": its host is missing" if r.text.startswith("/") else ", such as https://example.com/page")
-    ),
-    redirect_table.NotExact: lambda _: "a source with * or # matches no URL exactly; use a rule of its own",
-    redirect_table.SeveralDestinations: lambda _: "rows with this source have different destinations; none is imported",
-    redirect_table.SourceTaken: lambda r: f"the rule “{r.rule[:60]}” has this source already",
-    redirect_table.UnclearGroup: _unclear_group_text,
-    import_entries.InvalidEmail: lambda r: f"not an email. {r.why}",
-    import_entries.UnknownAction: lambda r: f"unknown action “{r.word}”; use add, grant, set, revoke or remove",
-    import_entries.UnknownSegments: lambda r: _unknown_segments_text(r.names),
-    import_entries.NoSegments: lambda _: "no segment given (use a dash for none at all)",
-    import_entries.Contradicts: lambda r: f"contradicts line {r.line:,}; neither is applied",
-    import_entries.NotAMember: lambda _: "not a member of this site",
-    import_entries.AlreadyMember: lambda _: "already a member, with another name or other segments",
-    import_entries.SeveralMembers: lambda r: f"could be several members: {', '.join(r.emails[:3])}",
-}
-
-
 def _json_hint() -> str:
     return f"Use a JSON file from {slash('rules export')} or from the dashboard’s export."
 
@@ -135,17 +94,5 @@ def file_words(error: BadFile) -> tuple[str, str]:
     return FILES[next(kind for kind in type(error).__mro__ if kind in FILES)](error)
 
 
-def record_reason(entry: rule_import_plan.InvalidRecord | import_entries.Invalid) -> str:
-    """Return why the record or row of *entry* can't be imported, as the rest of a sentence."""
-    return REASONS[type(entry.reason)](entry.reason)
-
-
 def _megabytes(size: int) -> str:
     return f"{size / 1024 / 1024:,.0f} MB"
-
-
-def _unknown_segments_text(names: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
-    told = [f"“{name}”" + (f" (near: {', '.join(near)})" if near else "") for name, near in names]
-    one = len(names) == 1
-    ending = "is not a segment here; segments are" if one else "are not segments here; they are"
-    return f"{join_commas(told, 3)} {ending} created in the site’s dashboard"

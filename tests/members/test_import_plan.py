@@ -21,17 +21,10 @@ from bot.members.csv import (
 )
 from bot.members.csv_columns import Column, Mode
 from bot.members.import_entries import (
-    AlreadyMember,
     Alter,
-    Contradicts,
     Invalid,
-    InvalidEmail,
     MemberPlan,
-    NoSegments,
     Nothing,
-    SeveralMembers,
-    UnknownAction,
-    UnknownSegments,
     Write,
 )
 from bot.members.member_import_plan import plan_members
@@ -52,11 +45,7 @@ from bot.text.tables import (
     MAX_LINE,
     MAX_ROWS,
     BrokenTable,
-    DuplicateOf,
-    ExtraCells,
-    FormulaCell,
     LineTooLong,
-    MissingCell,
     TooManyRows,
     TooWide,
 )
@@ -269,7 +258,7 @@ def test_a_cell_comes_back_as_it_was(text: str) -> None:
 
 @pytest.mark.parametrize("cell", ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "＝1"])
 def test_a_formula_is_no_name(cell: str) -> None:
-    assert only(f'email,name\na@b.co,"{cell}"\n').reason == FormulaCell(Column.NAME)
+    assert only(f'email,name\na@b.co,"{cell}"\n').reason == "the column name has a formula, which is not read as text"
 
 
 def test_what_our_own_export_defused_is_text_again() -> None:
@@ -280,16 +269,21 @@ def test_what_our_own_export_defused_is_text_again() -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (",Anna,vip", MissingCell(Column.EMAIL)),
-        ("a@b.co,Smith,Anna,vip", ExtraCells(1)),
-        ("a@b.co,A,vpi", UnknownSegments((("vpi", ("vip",)),))),
-        ("a@b.co,A,zzz;vip", UnknownSegments((("zzz", ()),))),
-        ("ANNA@example.com,Anna,vip", AlreadyMember()),
-        ("anna@example.com,Other,", AlreadyMember()),
-        ("Dan@example.com,Dan,", SeveralMembers(("dan@example.com", "DAN@example.com"))),
+        (",Anna,vip", "the column email is empty"),
+        ("a@b.co,Smith,Anna,vip", "1 cell too many: put texts with separators in quotes"),
+        ("a@b.co,Smith,Anna,vip,free", "2 cells too many: put texts with separators in quotes"),
+        ("a@b.co,A,vpi", "“vpi” (near: vip) is not a segment here; segments are created in the site’s dashboard"),
+        ("a@b.co,A,zzz;vip", "“zzz” is not a segment here; segments are created in the site’s dashboard"),
+        (
+            "a@b.co,A,vpi;zza;zzb;zzc",
+            "“vpi” (near: vip), “zza”, “zzb” and 1 more are not segments here; they are created in the site’s dashboard",
+        ),
+        ("ANNA@example.com,Anna,vip", "already a member, with another name or other segments"),
+        ("anna@example.com,Other,", "already a member, with another name or other segments"),
+        ("Dan@example.com,Dan,", "could be several members: dan@example.com, DAN@example.com"),
     ],
 )
-def test_a_row_that_cannot_be_says_why(row: str, reason: object) -> None:
+def test_a_row_that_cannot_be_says_why(row: str, reason: str) -> None:
     assert only(f"email,name,segments\n{row}\n").reason == reason
 
 
@@ -298,7 +292,7 @@ def test_an_address_is_judged_as_the_form_judges_it(address: str) -> None:
     (entry,) = plan(f"email,name\n{address},A\n").entries
 
     assert isinstance(entry, Invalid)
-    assert isinstance(entry.reason, InvalidEmail)
+    assert entry.reason.startswith("not an email. ")
 
 
 @pytest.mark.parametrize("address", ["a+b@c.co", "a%b@c.co", "a/b@c.co", "jürgen@example.com", "a@bücher.example"])
@@ -336,7 +330,7 @@ def test_segments_come_and_go(mode: Mode, cell: str, kind: Kind, after: list[str
 
 @pytest.mark.parametrize("mode", [Mode.GRANT, Mode.SET, Mode.REVOKE])
 def test_an_empty_cell_takes_nothing_away(mode: Mode) -> None:
-    assert only("email,segments\nben@example.com,\n", mode).reason == NoSegments()
+    assert only("email,segments\nben@example.com,\n", mode).reason == "no segment given (use a dash for none at all)"
 
 
 def test_a_row_may_say_what_is_to_be_done() -> None:
@@ -356,7 +350,7 @@ def test_a_row_may_say_what_is_to_be_done() -> None:
         (4, Kind.MEMBER_REMOVE, "Cara@example.com"),
         (5, Kind.MEMBER_ADD, "new@b.co"),
     ]
-    assert reasons(found)[-1] == UnknownAction("boom")
+    assert reasons(found)[-1] == "unknown action “boom”; use add, grant, set, revoke or remove"
 
 
 def test_rows_that_contradict_each_other_are_both_left() -> None:
@@ -364,7 +358,11 @@ def test_rows_that_contradict_each_other_are_both_left() -> None:
         "email,segments,action\nben@example.com,vip,revoke\nben@example.com,,remove\nben@example.com,vip,revoke\n"
     )
 
-    assert reasons(found) == [Contradicts(3), Contradicts(2), DuplicateOf(2)]
+    assert reasons(found) == [
+        "contradicts line 3; neither is applied",
+        "contradicts line 2; neither is applied",
+        "the same as line 2",
+    ]
     assert edits(found) == {}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import typing
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,19 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.members import import_entries
 from bot.members.csv import read_member_file
-from bot.members.csv_columns import Column, Mode
+from bot.members.csv_columns import Mode
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
-from bot.rules import redirect_table, rule_import_plan
+from bot.rules import rule_import_plan
 from bot.rules.edit import Problem, ProblemKind
-from bot.rules.files import NameTwice, NoObject, NotSendable, TooDeep, WrongField
+from bot.rules.files import NameTwice
 from bot.rules.model import Groups, Rule
 from bot.rules.redirect_table import read_redirect_file
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew, plan_redirects
 from bot.text.code_pages import PAGES, TWICE, UTF_8
-from bot.text.tables import MAX_COLUMNS, DuplicateOf, ExtraCells, FormulaCell, MissingCell
+from bot.text.tables import MAX_COLUMNS
 from handlers.blocks.messages import WORD_JOINER
 from handlers.explain.table import words_for
 from handlers.files import import_form_view
@@ -162,45 +160,11 @@ def test_the_mode_is_read_back(mode: Mode) -> None:
     assert Handed.of_file_form(state(mode=mode.value)).mode is mode
 
 
-REASONS: list[Any] = [
-    NoObject(),
-    TooDeep(),
-    NotSendable(),
-    WrongField("source.value", 2),
-    rule_import_plan.OtherType("Cancel"),
-    rule_import_plan.Flawed((Problem(ProblemKind.EMPTY_SOURCE, "value", 1), Problem(ProblemKind.NO_NAME, "name"))),
-    MissingCell(redirect_table.Column.TO),
-    FormulaCell(Column.NAME),
-    ExtraCells(2),
-    DuplicateOf(3),
-    redirect_table.NoHost(redirect_table.Column.FROM, "/sale"),
-    redirect_table.NotExact("https://shop.example.com/*"),
-    redirect_table.SeveralDestinations(),
-    redirect_table.SourceTaken("Old shop"),
-    redirect_table.UnclearGroup("Sale", 0),
-    import_entries.InvalidEmail("there is no @"),
-    import_entries.UnknownAction("boom"),
-    import_entries.UnknownSegments((("vpi", ("vip",)), ("x", ()))),
-    import_entries.NoSegments(),
-    import_entries.Contradicts(3),
-    import_entries.NotAMember(),
-    import_entries.AlreadyMember(),
-    import_entries.SeveralMembers(("anna@example.com", "Anna@example.com")),
-]
+def test_the_problems_of_a_record_are_told_by_the_first() -> None:
+    problems = (Problem(ProblemKind.EMPTY_SOURCE, "value", 1), Problem(ProblemKind.NO_NAME, "name"))
 
-
-def _words(reason: Any) -> str:
-    return why_not(rule_import_plan.InvalidRecord(1, "", reason))
-
-
-def test_every_reason_has_words() -> None:
-    kinds = {*typing.get_args(rule_import_plan.Reason), *typing.get_args(import_entries.Reason)}
-
-    assert {type(reason) for reason in REASONS} == kinds
-    assert len({_words(reason) for reason in REASONS}) == len(kinds)
-    assert _words(REASONS[5]) == "pair 1: An empty source would match every URL. Enter the URL to match. (and 1 more)"
-    assert (
-        _words(REASONS[17]) == "“vpi” (near: vip), “x” are not segments here; they are created in the site’s dashboard"
+    assert why_not(rule_import_plan.InvalidRecord(1, "", problems)) == (
+        "pair 1: An empty source would match every URL. Enter the URL to match. (and 1 more)"
     )
 
 
