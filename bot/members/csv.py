@@ -24,7 +24,7 @@ from bot.members.csv_columns import (
     normalize_heading,
 )
 from bot.members.model import Member
-from bot.text.encoding import BadFile, EmptyFile, FileKind, WrongKind, escape_formula, file_text, unescape_formula
+from bot.text.encoding import EMPTY_FILE, BadFile, escape_formula, file_text, unescape_formula
 from bot.text.tables import (
     BLANKS,
     SAMPLE,
@@ -115,12 +115,9 @@ MAILTO: Final = re.compile(r"mailto:([^?]*)", re.IGNORECASE)
 """An email in a ``mailto:`` link, which may have a subject."""
 LINKED: Final = re.compile(r"<mailto:([^|<>\s]+)(?:\|[^<>\n]*)?>")
 """An email as Slack marks it up in pasted text."""
+AS_TABLE: Final = "Save it as CSV, with a column of emails."
 MAX_EXAMPLE: Final = 60
 """Characters of a cell that is shown as an example of its column."""
-
-
-class NoEmails(BadFile):
-    """No column holds emails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,19 +143,19 @@ Chosen = Mapping[Column, int | None]
 def read_member_file(
     content: bytes, chosen: Chosen | None = None, encoding: str = "", segments: Iterable[str] = ()
 ) -> MemberFile:
-    """Read a table of members; raises a subclass of BadFile where it is not one.
+    """Read a table of members; raises BadFile where it is not one.
 
     *chosen*: the columns that somebody chose. *encoding*: as in `file_text`. *segments*: the known ones.
     """
     found = file_text(content, is_table=True, encoding=encoding)
     text = LINKED.sub(r"\1", found.text)
     if text.lstrip().startswith(("{", "[{", "[\n")):
-        raise WrongKind(FileKind.JSON)
+        raise BadFile("The file is JSON.", AS_TABLE)
     separator, lines = read_lines(text, _is_bare)
     if separator in SEPARATORS and _is_list(lines):
         lines = parse_lines(re.sub(r"[,;\t|]", "\n", text), separator)
     if not lines:
-        raise EmptyFile
+        raise BadFile(*EMPTY_FILE)
     read = _table(lines, found.encoding, separator, chosen, frozenset(map(str.casefold, segments)))
     return replace(read, readings=found.readings) if found.readings and _is_encoding_relevant(read) else read
 
@@ -191,7 +188,7 @@ def _table(lines: Lines, encoding: str, separator: str, chosen: Chosen | None, s
         found = _use_chosen(found, chosen)
     body, width = body_of(lines, header is not None)
     if chosen is None and Column.EMAIL not in {*found.columns, *found.claimed}:
-        raise NoEmails
+        raise BadFile("No column of the table has emails.", AS_TABLE)
     rows = tuple(read_row(line, cells, found.columns, width) for line, cells in body)
     return MemberFile(
         rows=rows,

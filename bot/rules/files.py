@@ -20,78 +20,48 @@ LISTS: Final = ("rules", "data")
 """Names under which an object may hold its rules."""
 
 
-class BrokenJson(BadFile):
-    """The file is not valid JSON. *line* and *column* count from 1; *why* is the parser's message."""
-
-    def __init__(self, line: int, column: int, why: str) -> None:
-        super().__init__(f"line {line}, column {column}: {why}")
-        self.line = line
-        self.column = column
-        self.why = why
-
-
-class NameTwice(BadFile):
-    """An object has the same name twice: another reader may take the other value."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
-
-
-class NestedTooDeep(BadFile):
-    """The JSON is nested too deep for a file of rules."""
-
-
-class NotRules(BadFile):
-    """The file is JSON without rules. *keys*: the first names of its object, if it is one."""
-
-    def __init__(self, keys: tuple[str, ...] = ()) -> None:
-        super().__init__(", ".join(keys))
-        self.keys = keys
-
-
-class NoRules(BadFile):
-    """The file has the right shape, but an empty list."""
-
-
-class TooManyRules(BadFile):
-    def __init__(self, count: int, most: int) -> None:
-        super().__init__(f"{count}, at most {most}")
-        self.count = count
-        self.most = most
+AN_EXPORT: Final = "Use a JSON file that Gatehouse or the dashboard exported."
+QUOTES: Final = "“”„‟«»‘’"
 
 
 def read_rule_file(content: bytes) -> list[Any]:
     """Return the records of a file, unchanged and in order: rules, groups, and any others among them.
 
-    Raises a subclass of BadFile where it is not a file of rules.
+    Raises BadFile where it is not a file of rules.
     """
     records = _records(parse_json(file_text(content).text))
     if not records:
-        raise NoRules
+        raise BadFile("The file has an empty list.", "Check that the export had any rules.")
     if len(records) > MAX_RULES:
-        raise TooManyRules(len(records), MAX_RULES)
+        raise BadFile(f"The file has {len(records):,} records; the limit is {MAX_RULES:,}.", "Split it.")
     if not any(map(_is_ours, records)):
         first = records[0]
-        raise NotRules(_keys(first) if isinstance(first, dict) else ())
+        raise _no_rules(first)
     return records
 
 
 def parse_json(text: str) -> Any:
-    """Parse the JSON *text*; raises BrokenJson, NameTwice and NestedTooDeep."""
+    """Parse the JSON *text*; raises BadFile where it is not JSON, or has an object with the same name twice."""
     try:
         return json.loads(text, object_pairs_hook=_unique_names, parse_int=_parse_integer)
     except json.JSONDecodeError as error:
-        raise BrokenJson(error.lineno, error.colno, error.msg) from error
+        at = text[error.pos : error.pos + 1]
+        is_quote = at and at in QUOTES
+        raise BadFile(
+            f"Line {error.lineno:,}, column {error.colno:,}: this is not JSON. {error.msg}.",
+            f"{at} is a typographic quote; JSON needs straight ones."
+            if is_quote
+            else "Usually an extra comma or an unclosed quote.",
+        ) from error
     except RecursionError as error:
-        raise NestedTooDeep from error
+        raise BadFile("The JSON is nested too deeply.") from error
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise NameTwice(name)
+            raise BadFile(f"“{name[:40]}” comes twice in one object.", "Remove one of them.")
         found[name] = value
     return found
 
@@ -105,7 +75,7 @@ def _records(document: Any) -> list[Any]:
     if isinstance(document, list):
         return document
     if not isinstance(document, dict):
-        raise NotRules
+        raise _no_rules(document)
     if _is_ours(document):
         return [document]
     for name in LISTS:
@@ -116,7 +86,7 @@ def _records(document: Any) -> list[Any]:
                 return [record]
             case _:
                 pass
-    raise NotRules(_keys(document))
+    raise _no_rules(document)
 
 
 def _is_ours(record: Any) -> bool:
@@ -126,8 +96,10 @@ def _is_ours(record: Any) -> bool:
     return "ruleType" in record or "pairs" in record or record.get("objectType") in {"rule", "group"}
 
 
-def _keys(document: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(list(document)[:5])
+def _no_rules(document: Any) -> BadFile:
+    """Return that *document* has no rules, with the first names of an object."""
+    keys = f": it starts with {', '.join(list(document)[:5])}." if isinstance(document, dict) and document else "."
+    return BadFile(f"The file is JSON, but has no rules{keys}", AN_EXPORT)
 
 
 def export_lines(rules: Sequence[Rule]) -> Iterator[bytes]:

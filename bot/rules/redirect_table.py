@@ -10,7 +10,7 @@ from typing import Any, Final
 from bot.rules.files import MAX_RULES
 from bot.rules.model import Groups
 from bot.rules.url import SCHEME, NotAUrl, Url
-from bot.text.encoding import BadFile, EmptyFile, file_text, unescape_formula
+from bot.text.encoding import EMPTY_FILE, BadFile, file_text, unescape_formula
 from bot.text.tables import (
     BLANKS,
     SAMPLE,
@@ -39,18 +39,6 @@ HEADINGS: Final[Mapping[Column, str]] = {
 }
 """The headings of each column, in lower case without spaces and punctuation."""
 COLUMN_OF_WORD: Final = {word: column for column, words in HEADINGS.items() for word in words.split()}
-
-
-class NoRedirects(BadFile):
-    """The table does not have two columns of URLs."""
-
-
-class ColumnTwice(BadFile):
-    """Two headings name the same *column*."""
-
-    def __init__(self, column: Column) -> None:
-        super().__init__(column)
-        self.column = column
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +75,11 @@ def is_table(content: bytes) -> bool:
 
 
 def read_redirect_file(content: bytes, encoding: str = "") -> RedirectFile:
-    """Read a table of redirects; raises a subclass of BadFile where it is not one. *encoding*: as in `file_text`."""
+    """Read a table of redirects; raises BadFile where it is not one. *encoding*: as in `file_text`."""
     found = file_text(content, is_table=True, encoding=encoding)
     separator, lines = read_lines(found.text, _is_url)
     if not lines:
-        raise EmptyFile
+        raise BadFile(*EMPTY_FILE)
     first = lines[0][1]
     named = {} if any(map(_is_place, first)) else _columns_by_heading(first)
     sample = [cells for _, cells in lines[1 : SAMPLE + 1]]
@@ -117,18 +105,22 @@ def _columns_by_heading(headings: Sequence[str]) -> dict[Column, int]:
     for at, heading in enumerate(headings):
         column = COLUMN_OF_WORD.get("".join(filter(str.isalnum, heading[:100].casefold())))
         if column in found:
-            raise ColumnTwice(column)
+            raise BadFile(f"Two columns of the table could be {column}.", "Rename one of them.")
         if column is not None:
             found[column] = at
     return found
 
 
 def _with_url_columns(named: Mapping[Column, int], sample: Sequence[Sequence[str]]) -> dict[Column, int]:
-    """Return *named* with columns of URLs for a missing from or to, if exactly as many are left; else raises NoRedirects."""
+    """Return *named* with columns of URLs for a missing from or to, if exactly as many are left; else raises BadFile."""
     missing = [column for column in (Column.FROM, Column.TO) if column not in named]
     free = [at for at in range(max(map(len, sample))) if at not in named.values() and _is_of_places(sample, at)]
     if len(missing) != len(free) and missing:
-        raise NoRedirects
+        raise BadFile(
+            "The file is not JSON, and no table of redirects:"
+            " it needs one column of URLs to redirect from, and one to redirect to.",
+            "Name them from and to.",
+        )
     return {**named, **dict(zip(missing, free, strict=False))}
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final, dataclass_transform
+from typing import Final
 
 from bot.text.code_pages import TWICE, UTF_8, Reading, double_encoding_readings, readings, undo_double_encoding
 
@@ -14,51 +13,26 @@ MAX_FILE_BYTES: Final = 10 * 1024 * 1024
 """Bytes of a file that is imported; checked before anything else. Slack's own file inputs take as much."""
 
 
-class FileKind(StrEnum):
-    """The kind of a file that can't be imported."""
-
-    WORKBOOK = "workbook"
-    WEB_PAGE = "web page"
-    CONTACT_CARD = "contact card"
-    JSON = "json"
-    BINARY = "binary"
-
-
-@dataclass_transform(eq_default=False)
 class BadFile(ValueError):
-    """A file that cannot be imported at all; the subclasses, each a dataclass, say why."""
+    """A file that can't be imported at all. *problem*: why, as a sentence; *advice*: what to do about it, or empty."""
 
-    def __init_subclass__(cls) -> None:
-        dataclass(eq=False)(cls)
-
-
-class EmptyFile(BadFile):
-    """The file is empty, or has only white space."""
+    def __init__(self, problem: str, advice: str = "") -> None:
+        super().__init__(f"{problem} {advice}".strip())
+        self.problem, self.advice = problem, advice
 
 
 class FileTooLarge(BadFile):
     """The file has *size* bytes; *most* are allowed."""
 
-    size: int
-    most: int
+    def __init__(self, size: int, most: int) -> None:
+        had, limit = (f"{count / 1024 / 1024:,.0f} MB" for count in (size, most))
+        super().__init__(
+            f"The file is too large: {had}. The limit is {limit}.", "Split it, and import the parts one by one."
+        )
 
 
-class WrongKind(BadFile):
-    """The file is of another *kind* than the import needs."""
-
-    kind: FileKind
-
-
-class Undecodable(BadFile):
-    """The encoding of the file is unknown. *at*: the index of the first invalid byte."""
-
-    at: int
-
-
-class DamagedUtf8(BadFile):
-    """The file is UTF-8 with invalid bytes in *line* (from 1), and maybe in later ones."""
-
-    line: int
+EMPTY_FILE: Final = ("The file is empty.", "Check that it was saved, and try again.")
+NOT_TEXT: Final = "The file is not text."
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +62,16 @@ def file_text(content: bytes, *, is_table: bool = False, encoding: str = "") -> 
     if len(content) > MAX_FILE_BYTES:
         raise FileTooLarge(len(content), MAX_FILE_BYTES)
     if _is_workbook(content):
-        raise WrongKind(FileKind.WORKBOOK)
+        raise BadFile("The file is a spreadsheet.", "Save it as CSV, and try again.")
     found = _decode(content, is_table, encoding)
     if not found.text.strip():
-        raise EmptyFile
+        raise BadFile(*EMPTY_FILE)
     if found.text[:500].lstrip().lower().startswith(PAGE_STARTS):
-        raise WrongKind(FileKind.WEB_PAGE)
+        raise BadFile("The file is a web page.", "Open it in a spreadsheet, and save it as CSV.")
     if found.text[:500].lstrip().lower().startswith("begin:vcard"):
-        raise WrongKind(FileKind.CONTACT_CARD)
+        raise BadFile("The file is a contact card (vCard).", "Export the contacts as CSV, with a column of emails.")
     if "\0" in found.text:
-        raise WrongKind(FileKind.BINARY)
+        raise BadFile(NOT_TEXT)
     return found
 
 
@@ -117,13 +91,19 @@ def _decode(content: bytes, is_table: bool, chosen: str) -> FileText:
         return FileText(undo_double_encoding(text), TWICE, found)
     except UnicodeDecodeError as error:
         if b"\0" in content and encoding == UTF_8:
-            raise WrongKind(FileKind.BINARY) from error
+            raise BadFile(NOT_TEXT) from error
         if encoding != "utf-16" and _is_nearly_utf_8(content):
             before = content[: error.start]
-            raise DamagedUtf8(max(before.count(b"\n"), before.count(b"\r")) + 1) from error
+            line = max(before.count(b"\n"), before.count(b"\r")) + 1
+            raise BadFile(
+                f"Line {line:,} is damaged: the rest of the file is UTF-8, but some of its letters are not.",
+                "Correct that line, or save the file as UTF-8 again.",
+            ) from error
         found = readings(content) if is_table and encoding == UTF_8 else ()
         if not found:
-            raise Undecodable(error.start) from error
+            raise BadFile(
+                f"The file’s encoding is unknown (byte {error.start + 1:,}).", "Save it as UTF-8, and try again."
+            ) from error
     page = chosen if any(reading.encoding == chosen for reading in found) else found[0].encoding
     return FileText(content.decode(page), page, found)
 

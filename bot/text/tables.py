@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.text.code_pages import Reading
-from bot.text.encoding import BadFile, EmptyFile, is_escaped_formula, is_formula
+from bot.text.encoding import EMPTY_FILE, BadFile, is_escaped_formula, is_formula
 
 SPACES: Final = " \t\r\n\u00a0"
 BLANKS: Final = f"{SPACES}\u200b\ufeff"
@@ -30,29 +30,6 @@ SAID_SEPARATOR: Final = re.compile(r"sep=([^\w\s\"']|\t)\r?\n")
 """The first line that spreadsheets write and read to state a separator."""
 
 Lines = list[tuple[int, list[str]]]
-
-
-class BrokenTable(BadFile):
-    """The table can't be parsed, for example because a quote is not closed. *line* counts from 1."""
-
-    line: int
-    why: str
-
-
-class TooManyRows(BadFile):
-    most: int
-
-
-class TooWide(BadFile):
-    """The row in *line*, from 1, has more cells than any table."""
-
-    line: int
-
-
-class LineTooLong(BadFile):
-    """*line*, from 1, has more characters than any row."""
-
-    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +113,7 @@ def is_formula_cell(text: str) -> bool:
 
 
 def read_lines(text: str, is_bare: Callable[[str], bool]) -> tuple[str, Lines]:
-    """Return the separator and the rows of the table in *text*; raises BrokenTable, TooManyRows, TooWide and LineTooLong.
+    """Return the separator and the rows of the table in *text*; raises BadFile.
 
     *is_bare*: whether a cell is exactly the subject of the table, such as an email, by which the separator is detected.
     """
@@ -160,10 +137,13 @@ def _score(text: str, separator: str, is_bare: Callable[[str], bool]) -> tuple[i
 
 
 def _physical_lines(text: str, after: int = 0) -> Iterator[str]:
-    """Yield the lines of *text*; raises LineTooLong for a line that would take long to parse."""
+    """Yield the lines of *text*; raises BadFile for a line that would take long to parse."""
     for number, line in enumerate(io.StringIO(text, newline=""), after + 1):
         if len(line) > MAX_LINE:
-            raise LineTooLong(number)
+            raise BadFile(
+                f"Line {number:,} is too long: a line has at most {MAX_LINE:,} characters.",
+                "Put each row on a line of its own, and shorten its longest cell.",
+            )
         yield line
 
 
@@ -175,26 +155,40 @@ def parse_lines(text: str, separator: str, after: int = 0) -> Lines:
     try:
         for cells in reader:
             if len(cells) > MAX_ROWS:
-                raise TooWide(start)
+                raise _too_wide(start)
             if not is_blank(cells):
                 found.append((start, cells))
             start = after + reader.line_num + 1
             if len(found) > MAX_ROWS + 1:
-                raise TooManyRows(MAX_ROWS)
+                raise _too_many_rows(MAX_ROWS)
     except csv.Error as error:
-        raise BrokenTable(start, str(error)) from error
+        advice = "Usually an unclosed quote."
+        if "expected after" in str(error):
+            advice = "Text follows a closing quote: put the whole cell in quotes, or each email on its own line."
+        raise BadFile(f"The row in line {start:,} can’t be read ({error}).", advice) from error
     return found
 
 
+def _too_wide(line: int) -> BadFile:
+    return BadFile(
+        f"The row in line {line:,} is too long: a row has at most {MAX_COLUMNS} cells.",
+        "Remove columns that Gatehouse doesn’t need. Put each email on its own line.",
+    )
+
+
+def _too_many_rows(most: int) -> BadFile:
+    return BadFile(f"The table has more than {most:,} rows.", "Split it.")
+
+
 def body_of(lines: Lines, has_header: bool, most: int = MAX_ROWS) -> tuple[Lines, int]:
-    """Return the rows of a table without its header, and its number of columns; raises EmptyFile, TooManyRows and TooWide."""
+    """Return the rows of a table without its header, and its number of columns; raises BadFile."""
     if wide := next((line for line, cells in lines if len(cells) > MAX_COLUMNS), None):
-        raise TooWide(wide)
+        raise _too_wide(wide)
     body = lines[1:] if has_header else lines
     if not body:
-        raise EmptyFile
+        raise BadFile(*EMPTY_FILE)
     if len(body) > most:
-        raise TooManyRows(most)
+        raise _too_many_rows(most)
     return body, len(lines[0][1]) if has_header else max(len(cells) for _, cells in body)
 
 

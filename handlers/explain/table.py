@@ -28,7 +28,6 @@ from handlers.blocks.modals import View
 from handlers.errors import GivenUp, Refusal, Table, TimeIsFar, TimeIsSkipped, Words
 from handlers.explain.outcomes import OUTCOME_WORDS
 from handlers.explain.why_not import WHY_NOT
-from handlers.files.reasons import file_words
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import Command, Unclear, slash
 from handlers.grammar.parser import parse
@@ -90,7 +89,7 @@ ERROR_WORDS: Final[Table] = OUTCOME_WORDS | {
         "The app may lack the scope `files:read`.",
         "If it keeps happening, ask your Gatehouse admin to reinstall the app from the current manifest.",
     ),
-    BadFile: lambda e: Words(esc(file_words(e)[0]), next=esc(file_words(e)[1])),
+    BadFile: lambda e: Words(esc(e.problem), next=esc(e.advice)),
     NotAllowed: _not_allowed_words,
     NobodyCanApprove: _nobody_can_approve_words,
     Irreconcilable: lambda e: Words(

@@ -29,7 +29,6 @@ from handlers.files.import_form_view import (
     plan_form,
 )
 from handlers.files.import_plan import ImportPlan
-from handlers.files.reasons import file_words
 from handlers.grammar.time_fields import parse_start
 from handlers.slack.registry import Form, Recorded, submits
 from handlers.slack.reply import Caller
@@ -75,7 +74,7 @@ class Import(Generic[C]):
         try:
             return await self.show((handed, None), caller, gatehouse)
         except BadFile as error:
-            return file_form(self.forms, handed, " ".join(file_words(error)))
+            return file_form(self.forms, handed, str(error))
 
     async def _save(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
         async with gatehouse.limits.file_work(caller.user, caller.channel):

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, parse_json
+from bot.rules.files import parse_json
 from bot.rules.pair_fields import Document, FieldKind, PairField, fields_of
 from bot.rules.pair_values import BadValue, other_names, text_of, with_text
+from bot.text.encoding import BadFile
 from handlers.blocks import inputs
 from handlers.blocks.messages import code, context, join_commas, section
 from handlers.blocks.modals import View
 from handlers.rules.reasons import bad_value_words
 
-QUOTES: Final = "“”„‟«»‘’"
 JSON: Final = "json"
 """Used as a field's path for the whole pair."""
 NEW_SOURCE: Final[Document] = {"key": "Url", "operator": "Equals", "value": ""}
@@ -49,13 +49,9 @@ def read(text: str) -> Document:
     try:
         pair = parse_json(text)
         json.dumps(pair, allow_nan=False)
-    except BrokenJson as error:
-        at = text.split("\n")[error.line - 1][error.column - 1 : error.column]
-        hint = f" {at} is a typographic quote; JSON needs straight ones." if at and at in QUOTES else ""
-        raise NotAPair(f"Line {error.line}, column {error.column}: this is not JSON. {error.why}.{hint}") from error
-    except NameTwice as error:
-        raise NotAPair(f"{error.name[:40]} comes twice in one object. Remove one of them.") from error
-    except (NestedTooDeep, RecursionError) as error:
+    except BadFile as error:
+        raise NotAPair(str(error)) from error
+    except RecursionError as error:
         raise NotAPair("The JSON is nested too deeply.") from error
     except ValueError as error:
         raise NotAPair("One of the numbers is NaN, Infinity or too large for a number.") from error

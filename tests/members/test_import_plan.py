@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from bot.changes.model.edits import Edit, Kind
 from bot.members.csv import (
     MemberFile,
-    NoEmails,
     headings,
     read_member_file,
     result_table,
@@ -32,10 +31,7 @@ from bot.members.model import Member
 from bot.text.encoding import (
     MAX_FILE_BYTES,
     BadFile,
-    EmptyFile,
     FileTooLarge,
-    Undecodable,
-    WrongKind,
     escape_formula,
     is_formula,
     unescape_formula,
@@ -44,10 +40,6 @@ from bot.text.tables import (
     MAX_COLUMNS,
     MAX_LINE,
     MAX_ROWS,
-    BrokenTable,
-    LineTooLong,
-    TooManyRows,
-    TooWide,
 )
 
 
@@ -144,36 +136,36 @@ def test_without_headings_the_cells_tell(text: str, expected: list[tuple[str, st
     assert seen(text) == expected
 
 
-REFUSED: list[tuple[bytes, type[BadFile]]] = [
-    (b"", EmptyFile),
-    (b"\xef\xbb\xbf\r\n", EmptyFile),
-    (b"email,name\n", EmptyFile),
-    (b",,,\n", EmptyFile),
-    (b"a@b.co\n" * (MAX_FILE_BYTES // 7 + 1), FileTooLarge),
-    (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", WrongKind),
-    (b"PK\x03\x04 xl/workbook.xml", WrongKind),
-    (b"<html><body>a@b.co</body>", WrongKind),
-    (b'[{"email": "a@b.co"}]', WrongKind),
-    (b"a@b.co,\0\0\n", WrongKind),
-    (b"a@b.co,\x81\x01\n", Undecodable),
-    (b"name,plan\nAnna,vip\n", NoEmails),
-    (b"hello\nworld\n", NoEmails),
-    (b'email,name\na@b.co,"Anna\n', BrokenTable),
-    (b"email\n" + b"a@b.co\n" * (MAX_ROWS + 1), TooManyRows),
-    (b"email\na@b.co" + b"," * MAX_COLUMNS, TooWide),
-    (b"email" + b"," * MAX_ROWS, TooWide),
-    (b"email" + b"," * (MAX_FILE_BYTES - 5), LineTooLong),
-    (b"email\n" + b'"\n",' * (MAX_FILE_BYTES // 4 - 2), TooWide),
-    (b"email\n" + b"a@b.co " * (MAX_LINE // 7 + 1), LineTooLong),
-    (b'email,name\na@b.co,"' + b"x" * 3_000_000 + b'"\n', LineTooLong),
+REFUSED: list[tuple[bytes, str]] = [
+    (b"", "is empty"),
+    (b"\xef\xbb\xbf\r\n", "is empty"),
+    (b"email,name\n", "is empty"),
+    (b",,,\n", "is empty"),
+    (b"a@b.co\n" * (MAX_FILE_BYTES // 7 + 1), "is too large: "),
+    (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not text"),
+    (b"PK\x03\x04 xl/workbook.xml", "a spreadsheet"),
+    (b"<html><body>a@b.co</body>", "a web page"),
+    (b'[{"email": "a@b.co"}]', "is JSON"),
+    (b"a@b.co,\0\0\n", "not text"),
+    (b"a@b.co,\x81\x01\n", "encoding is unknown"),
+    (b"name,plan\nAnna,vip\n", "No column of the table has emails"),
+    (b"hello\nworld\n", "No column of the table has emails"),
+    (b'email,name\na@b.co,"Anna\n', "can’t be read"),
+    (b"email\n" + b"a@b.co\n" * (MAX_ROWS + 1), "more than 20,000 rows"),
+    (b"email\na@b.co" + b"," * MAX_COLUMNS, "at most 500 cells"),
+    (b"email" + b"," * MAX_ROWS, "at most 500 cells"),
+    (b"email" + b"," * (MAX_FILE_BYTES - 5), "at most 1,000,000 characters"),
+    (b"email\n" + b'"\n",' * (MAX_FILE_BYTES // 4 - 2), "at most 500 cells"),
+    (b"email\n" + b"a@b.co " * (MAX_LINE // 7 + 1), "at most 1,000,000 characters"),
+    (b'email,name\na@b.co,"' + b"x" * 3_000_000 + b'"\n', "at most 1,000,000 characters"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("content", "error"), REFUSED, ids=lambda value: repr(value[:30]) if isinstance(value, bytes) else ""
+    ("content", "why"), REFUSED, ids=lambda value: repr(value[:30]) if isinstance(value, bytes) else ""
 )
-def test_what_is_no_table_of_members_is_refused_with_why(content: bytes, error: type[BadFile]) -> None:
-    with pytest.raises(error):
+def test_what_is_no_table_of_members_is_refused_with_why(content: bytes, why: str) -> None:
+    with pytest.raises(BadFile, match=why):
         read_member_file(content)
 
 
@@ -191,17 +183,13 @@ def test_a_list_of_emails_on_one_line_may_be_as_long_as_a_table() -> None:
 
 
 def test_a_hundred_megabytes_are_not_even_looked_at() -> None:
-    with pytest.raises(FileTooLarge) as caught:
+    with pytest.raises(FileTooLarge, match=r"100 MB\. The limit is 10 MB"):
         read_member_file(bytes(100 * 1024 * 1024))
-
-    assert (caught.value.size, caught.value.most) == (100 * 1024 * 1024, MAX_FILE_BYTES)
 
 
 def test_quotes_that_do_not_close_are_pointed_at() -> None:
-    with pytest.raises(BrokenTable) as caught:
+    with pytest.raises(BadFile, match="row in line 3 can’t be read"):
         read('email,name\nc@d.co,Ben\na@b.co,"Anna\nx@y.co,z\n')
-
-    assert caught.value.line == 3
 
 
 @pytest.mark.parametrize("mark", [",", "a", " ", "<mailto:", "@", "a@", '"', "=", "\t", "a@b.co,", "{"])

@@ -6,10 +6,9 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from bot.members.csv import MemberFile, NoEmails, read_member_file
+from bot.members.csv import MemberFile, read_member_file
 from bot.members.csv_columns import Column
-from bot.text.encoding import BadFile, DamagedUtf8, EmptyFile, FileKind, WrongKind
-from bot.text.tables import BrokenTable
+from bot.text.encoding import BadFile
 
 FIRST, LAST, NAME, EMAIL, SEGMENTS = (
     Column.FIRST_NAME,
@@ -221,23 +220,22 @@ DOUBTFUL: Final = {
     "emails alone": ("Email,Joined\na@b.co,2026-01-02\n", set()),
 }
 
-REFUSED: Final[dict[str, tuple[bytes, type[BadFile], FileKind | None]]] = {
-    "HTML table": (b"<table><tr><td>a@b.co</td></tr></table>", WrongKind, FileKind.WEB_PAGE),
-    "Excel's web page": (b'<html xmlns:x="urn:schemas-microsoft-com:office:excel">', WrongKind, FileKind.WEB_PAGE),
-    "vCard": (b"BEGIN:VCARD\r\nVERSION:3.0\r\nEMAIL:a@b.co\r\nEND:VCARD\r\n", WrongKind, FileKind.CONTACT_CARD),
-    "xlsx": (b"PK\x03\x04\x14\x00\x06\x00xl/workbook.xml", WrongKind, FileKind.WORKBOOK),
-    "ods": (b"PK\x03\x04\x14\x00mimetypecontent.xml", WrongKind, FileKind.WORKBOOK),
-    "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", WrongKind, FileKind.WORKBOOK),
+REFUSED: Final[dict[str, tuple[bytes, str]]] = {
+    "HTML table": (b"<table><tr><td>a@b.co</td></tr></table>", "a web page"),
+    "Excel's web page": (b'<html xmlns:x="urn:schemas-microsoft-com:office:excel">', "a web page"),
+    "vCard": (b"BEGIN:VCARD\r\nVERSION:3.0\r\nEMAIL:a@b.co\r\nEND:VCARD\r\n", "a contact card"),
+    "xlsx": (b"PK\x03\x04\x14\x00\x06\x00xl/workbook.xml", "a spreadsheet"),
+    "ods": (b"PK\x03\x04\x14\x00mimetypecontent.xml", "a spreadsheet"),
+    "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a spreadsheet"),
     "UTF-8 with one bad byte": (
         "Name,Email\nJosé Müller,j@b.co\nZoë ".encode() + b"M\xfcller,z@b.co\n",
-        DamagedUtf8,
-        None,
+        "Line 3 is damaged",
     ),
-    "gzip": (b"\x1f\x8b\x08\x00", WrongKind, FileKind.BINARY),
-    "JSON": (b'[{"email":"a@b.co"}]', WrongKind, FileKind.JSON),
-    "a heading alone": (b"email\r\n", EmptyFile, None),
-    "no emails": (b"name,phone\nAnna,1\n", NoEmails, None),
-    "an open quote": (b'email,name\na@b.co,"Anna\n', BrokenTable, None),
+    "gzip": (b"\x1f\x8b\x08\x00", "not text"),
+    "JSON": (b'[{"email":"a@b.co"}]', "is JSON"),
+    "a heading alone": (b"email\r\n", "is empty"),
+    "no emails": (b"name,phone\nAnna,1\n", "No column of the table has emails"),
+    "an open quote": (b'email,name\na@b.co,"Anna\n', "can’t be read"),
 }
 
 
@@ -281,12 +279,10 @@ def test_half_a_name_is_asked_for(text: str, expected: set[Column]) -> None:
     assert read_member_file(text.encode(), segments=("VIP",)).layout.claimed == expected
 
 
-@pytest.mark.parametrize(("content", "error", "kind"), REFUSED.values(), ids=REFUSED)
-def test_what_is_no_table_of_members_is_refused(content: bytes, error: type[BadFile], kind: FileKind | None) -> None:
-    with pytest.raises(error) as refused:
+@pytest.mark.parametrize(("content", "why"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_table_of_members_is_refused(content: bytes, why: str) -> None:
+    with pytest.raises(BadFile, match=why):
         read_member_file(content)
-
-    assert getattr(refused.value, "kind", None) == kind
 
 
 def test_a_question_stays_open_until_it_is_answered() -> None:

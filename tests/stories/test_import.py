@@ -386,7 +386,7 @@ async def test_what_differs_is_kept_unless_it_is_to_be_overwritten(workspace: Sa
     [
         (b"", "The file is empty"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not text"),
-        (b'[{"name": 1,]', "is not valid JSON"),
+        (b'[{"name": 1,]', "this is not JSON"),
         (b'{"hello": "world"}', "has no rules"),
     ],
 )

@@ -24,7 +24,7 @@ from bot.store.db import CommitUnknown, StoreError, TargetBusy
 from bot.store.tables import OtherRelease
 from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
-from bot.text.encoding import EmptyFile
+from bot.text.encoding import EMPTY_FILE, BadFile
 from handlers import errors
 from handlers.blocks.messages import Message
 from handlers.changes.coming import SoForAWhile
@@ -259,7 +259,7 @@ def others() -> Iterator[Sample]:
         "part of a list": Incomplete("rules", Gap(read=30, total=350)),
         "a file that is gone": FileGone(),
         "a login page in place of a file": FileUnreadable("text/html"),
-        "an empty file": EmptyFile(),
+        "an empty file": BadFile(*EMPTY_FILE),
     }
     yield from ((title, of(error, attempted=True)) for title, error in found.items())
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from bot.clients.lists import Gap
-from bot.members.csv import NoEmails, read_member_file
+from bot.members.csv import read_member_file
 from bot.members.csv_columns import Mode
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
-from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, NoRules, NotRules, TooManyRules
-from bot.rules.redirect_table import Column, ColumnTwice, NoRedirects
-from bot.text.encoding import BadFile, DamagedUtf8, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
-from bot.text.tables import BrokenTable, LineTooLong, TooManyRows, TooWide
+from bot.rules.files import MAX_RULES, read_rule_file
+from bot.rules.redirect_table import read_redirect_file
+from bot.text.encoding import BadFile
+from bot.text.tables import MAX_COLUMNS, MAX_LINE, MAX_ROWS
 from handlers.files import exports
 from handlers.files.import_form_view import MEMBER_FORMS, MOVED, RULE_FORMS, Handed, file_form, plan_form
 from handlers.files.import_kinds import member_plan, rule_plan
-from handlers.files.reasons import file_words
 from tests.rules.whole import plan_rules
 from tests.texts import Sample
 from tests.texts.rules import FILTERED, OFF, OLD, SHOP, pair, rule
@@ -37,7 +36,7 @@ def imports() -> Iterator[Sample]:
     """The forms of an import, and its preview."""
     file = Handed("C0OPS0001", "rules.json")
     yield "rules: the file", file_form(RULE_FORMS, file)
-    wrong = " ".join(file_words(NoRules()))
+    wrong = _refusal(read_rule_file, b"[]")
     yield "rules: the file was refused", file_form(RULE_FORMS, file, wrong)
     moved = rule(1, "Old shop to new shop", pair(f"{SHOP}/old", f"{SHOP}/landing"))
     records = [rule(20, "Jobs", pair(f"{SHOP}/jobs", f"{SHOP}/careers")), FILTERED, OFF, moved]
@@ -69,32 +68,48 @@ def introductions() -> Iterator[Sample]:
     yield "members", exports.members_comment(3, total=20, site="blog", gap=None)
 
 
+REFUSED: Final[dict[Callable[[bytes], Any], list[bytes]]] = {
+    read_member_file: [
+        b"",
+        bytes(100 * 1024 * 1024),
+        b"PK\x03\x04 xl/workbook.xml",
+        b"<html>",
+        b"BEGIN:VCARD",
+        b'[{"email": "anna@example.com"}]',
+        b"\0",
+        b"ab,\x81\x01",
+        "Zoë\n".encode() * 6 + b"M\xfcller",
+        b'email,name\na@b.co,Anna\nb@b.co,"Ben',
+        b'email;name\na@b.co;Anna\nb@b.co;"Ben" x',
+        b"name,plan\nAnna,vip",
+        b"a@b.co\n" * (MAX_ROWS + 1),
+        b"email\na@b.co\nb@b.co" + b"," * MAX_COLUMNS,
+        b"email\na@b.co\n" + b"b" * (MAX_LINE + 1),
+    ],
+    read_rule_file: [
+        b'[\n {\n  "status":    x}]',
+        "[{“pairs”: []}]".encode(),
+        b'[{"status": "Active", "status": "Inactive"}]',
+        b"[" * 100_000,
+        b'[{"email": "anna@example.com"}]',
+        b"[]",
+        b'[{"pairs":[]}' + b',{"pairs":[]}' * MAX_RULES + b"]",
+    ],
+    read_redirect_file: [b"name,age\nBo,3", b"from,source,to\na,b,c"],
+}
+
+
+def _refusal(read: Callable[[bytes], Any], content: bytes) -> str:
+    try:
+        read(content)
+    except BadFile as error:
+        return str(error)
+    raise ValueError(content[:60])
+
+
 def refusals() -> Iterator[Sample]:
     """Why a file is refused, and what to do."""
-    errors = (
-        EmptyFile(),
-        FileTooLarge(100 * 1024 * 1024, 10 * 1024 * 1024),
-        *(WrongKind(kind) for kind in FileKind),
-        Undecodable(3),
-        DamagedUtf8(7),
-        BrokenJson(3, 12, "Expecting ':' delimiter"),
-        NameTwice("status"),
-        NestedTooDeep(),
-        NotRules(("email",)),
-        NoRules(),
-        TooManyRules(20_000, 10_000),
-        BrokenTable(3, "unexpected end of data"),
-        BrokenTable(3, "';' expected after '\"'"),
-        NoEmails(),
-        NoRedirects(),
-        ColumnTwice(Column.FROM),
-        TooManyRows(20_000),
-        TooWide(3),
-        LineTooLong(3),
-    )
-    if missing := set(BadFile.__subclasses__()) - {type(error) for error in errors}:
-        raise ValueError(missing)
-    yield "files", "\n".join(" ".join(file_words(error)).strip() for error in errors)
+    yield "files", "\n".join(_refusal(read, content) for read, contents in REFUSED.items() for content in contents)
 
 
 def samples() -> Iterator[Sample]:

@@ -159,20 +159,21 @@ The file is JSON. Save it as CSV, with a column of emails.
 The file is not text.
 The file’s encoding is unknown (byte 4). Save it as UTF-8, and try again.
 Line 7 is damaged: the rest of the file is UTF-8, but some of its letters are not. Correct that line, or save the file as UTF-8 again.
-The file is not valid JSON: line 3, column 12 (Expecting ':' delimiter). Usually an extra comma or an unclosed quote.
-One object of the file has the name “status” twice. Remove one of them.
-The file is nested too deeply for rules. Use a JSON file from /rules export or from the dashboard’s export.
-The file is JSON, but has no rules: it starts with email. Use a JSON file from /rules export or from the dashboard’s export.
-The file has an empty list. Check that the export had any rules.
-The file has 20,000 records; the limit is 10,000. Split it.
 The row in line 3 can’t be read (unexpected end of data). Usually an unclosed quote.
 The row in line 3 can’t be read (';' expected after '"'). Text follows a closing quote: put the whole cell in quotes, or each email on its own line.
 No column of the table has emails. Save it as CSV, with a column of emails.
-The file is not JSON, and no table of redirects: it needs one column of URLs to redirect from, and one to redirect to. Name them from and to.
-Two columns of the table could be from. Rename one of them.
 The table has more than 20,000 rows. Split it.
 The row in line 3 is too long: a row has at most 500 cells. Remove columns that Gatehouse doesn’t need. Put each email on its own line.
-Line 3 is too long: a line has at most 1,000,000 characters. Put each row on a line of its own, and shorten its longest cell.\
+Line 3 is too long: a line has at most 1,000,000 characters. Put each row on a line of its own, and shorten its longest cell.
+Line 3, column 16: this is not JSON. Expecting value. Usually an extra comma or an unclosed quote.
+Line 1, column 3: this is not JSON. Expecting property name enclosed in double quotes. “ is a typographic quote; JSON needs straight ones.
+“status” comes twice in one object. Remove one of them.
+The JSON is nested too deeply.
+The file is JSON, but has no rules: it starts with email. Use a JSON file that Gatehouse or the dashboard exported.
+The file has an empty list. Check that the export had any rules.
+The file has 10,001 records; the limit is 10,000. Split it.
+The file is not JSON, and no table of redirects: it needs one column of URLs to redirect from, and one to redirect to. Name them from and to.
+Two columns of the table could be from. Rename one of them.\
 """
         }
     )

@@ -17,11 +17,11 @@ from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.rules import rule_import_plan
 from bot.rules.edit import Problem, ProblemKind
-from bot.rules.files import NameTwice
 from bot.rules.model import Groups, Rule
 from bot.rules.redirect_table import read_redirect_file
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew, plan_redirects
 from bot.text.code_pages import PAGES, TWICE, UTF_8
+from bot.text.encoding import BadFile
 from bot.text.tables import MAX_COLUMNS
 from handlers.blocks.messages import WORD_JOINER
 from handlers.explain.table import words_for
@@ -173,7 +173,7 @@ def test_every_code_page_has_a_name() -> None:
 
 
 def test_a_file_that_is_refused_rings_nobody() -> None:
-    assert "<!" not in words_for(NameTwice("<!channel>")).what
+    assert "<!" not in words_for(BadFile("<!channel>")).what
 
 
 TABLE = Handed("C0OPS0001", "m.csv", site="blog")

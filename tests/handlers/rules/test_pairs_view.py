@@ -188,7 +188,7 @@ def test_of_a_long_body_the_place_is_shown_where_it_differs() -> None:
         ("", "not JSON"),
         ('{"a": NaN}', "NaN"),
         ('{"a": 1e999}', "too large for a number"),
-        ('{"a": 1, "a": 2}', "a comes twice"),
+        ('{"a": 1, "a": 2}', "“a” comes twice"),
         ("[" * 100_000, "too deeply"),
     ],
 )
