@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from bot.changes.model.documents import Document, canonical_form
@@ -15,14 +14,6 @@ from bot.members.csv_columns import Mode
 
 NOT_A_MEMBER: Final = "not a member of this site"
 """Why a row about a person who isn't a member is refused."""
-
-
-class Nothing(StrEnum):
-    """Why nothing needs to be done."""
-
-    AS_ASKED = "as asked"
-    HAS_NONE_OF_THEM = "has none"
-    OTHER_NAME = "other name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +66,9 @@ class Remove(Write):
 
 @dataclass(frozen=True, slots=True)
 class NothingToDo(Entry):
-    why: Nothing
+    """A row whose person is as it says. *why*: the rest of a sentence."""
+
+    why: str = "nothing to change"
     name_kept: str | None = None
     """As in `Write`."""
 

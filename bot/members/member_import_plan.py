@@ -17,7 +17,6 @@ from bot.members.import_entries import (
     Entry,
     Invalid,
     MemberPlan,
-    Nothing,
     NothingToDo,
     Remove,
     Wish,
@@ -175,7 +174,7 @@ class _Judge:
 def _entry_of_add(wish: Wish, member: Member) -> Entry:
     as_asked = {*wish.segments} <= {*member.segments} and wish.name in {"", member.name or ""}
     if as_asked:
-        return NothingToDo(wish.row, Nothing.AS_ASKED)
+        return NothingToDo(wish.row)
     return Invalid(wish.row, "already a member, with another name or other segments")
 
 
@@ -195,8 +194,10 @@ def _entry_of_change(wish: Wish, member: Member) -> Entry:
     name_kept = None if wish.name in {"", member.name or ""} else member.name or ""
     if sorted(has) == sorted(had):
         if wish.mode is Mode.REVOKE:
-            return NothingToDo(wish.row, Nothing.HAS_NONE_OF_THEM, name_kept)
-        return NothingToDo(wish.row, Nothing.AS_ASKED if name_kept is None else Nothing.OTHER_NAME, name_kept)
+            return NothingToDo(wish.row, "has none of these segments", name_kept)
+        if name_kept is not None:
+            return NothingToDo(wish.row, "has another name, which a file can’t change", name_kept)
+        return NothingToDo(wish.row)
     return Alter(wish.row, kind, before, before | {"allowedSegments": has}, name_kept)
 
 

@@ -19,7 +19,6 @@ from bot.rules.engines import Engine, Trait
 from bot.rules.expressions import (
     SLASHED,
     CannotTell,
-    UndecidableKind,
     compile_expression,
     fill_captures,
     require_little_work,
@@ -50,10 +49,9 @@ def change_query(pairs: Sequence[Pair], url: Url, engine: Engine) -> str:
         query = _apply_change(query, step[0]) if engine.does(Trait.KEEPS_PARAMETERS) else _apply_changes(query, step)
     if query == (rest if mark else None):
         return url.full
-    try:
-        return Url.of(base if query is None else f"{base}?{query}").full
-    except NotAUrl as error:
-        raise CannotTell(UndecidableKind.LONG_RESULT) from error
+    made = base if query is None else f"{base}?{query}"
+    require_url_length(len(made))
+    return Url.of(made).full
 
 
 def means_the_same(one: str, other: str) -> bool:
@@ -71,7 +69,7 @@ def _steps(pairs: Sequence[Pair], engine: Engine, length: int) -> Iterator[list[
             length += sum(len(str(change.get("value") or "")) for change in step)
             work += length + WORK_PER_CHANGE * len(step)
             if work > MAX_QUERY_WORK:
-                raise CannotTell(UndecidableKind.MANY_PARAMETERS)
+                raise CannotTell("it changes too many parameters to work out")
             yield step
 
 

@@ -10,9 +10,9 @@ from typing import Final
 from bot.rules.engines import DOES, Engine, Trait
 from bot.rules.expressions import (
     SLASHED,
+    BrokenExpression,
     CannotTell,
     Captures,
-    UndecidableKind,
     compile_expression,
     require_little_work,
     require_short,
@@ -26,7 +26,7 @@ class NeverHolds(CannotTell):
     """A condition that no URL can fulfil."""
 
     def __init__(self) -> None:
-        super().__init__(UndecidableKind.NEVER_HOLDS)
+        super().__init__("its condition never holds")
 
 
 Test = Callable[[str], Caught]
@@ -121,9 +121,7 @@ def _expression_catch(value: str) -> Catch:
         return _greedy_catch(value)
     try:
         return _compile_catch(wildcard_expression(value))
-    except CannotTell as error:
-        if error.why.kind is not UndecidableKind.BROKEN:
-            raise
+    except BrokenExpression:
         return lambda _: None
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
@@ -26,35 +24,15 @@ Captures = tuple[str | None, ...]
 """The values of ``$1``, ``$2`` …; None for a group that did not take part."""
 
 
-class UndecidableKind(StrEnum):
-    """Why a condition, or the effect of a rule on a URL, can't be judged."""
-
-    NEVER_HOLDS = "never holds"
-    NO_CONDITION = "no condition"
-    OTHER_SYNTAX = "other syntax"
-    LOOKS_AROUND = "looks around"
-    BROKEN = "broken"
-    LONG_EXPRESSION = "long expression"
-    LARGE_EXPRESSION = "large expression"
-    LONG_RESULT = "long result"
-    MANY_PARAMETERS = "many parameters"
-
-
-@dataclass(frozen=True, slots=True)
-class UndecidableReason:
-    """The reason why a rule can't be judged. *value*: the syntax that RE2 reads differently; *length*: in characters."""
-
-    kind: UndecidableKind
-    value: str = ""
-    length: int = 0
-
-
 class CannotTell(Exception):
-    """A condition, or the effect of a rule, that Gatehouse can't evaluate, or that no engine can; *why* is the reason."""
+    """A condition, or the effect of a rule, that Gatehouse can't evaluate, or that no engine can; the text says why."""
 
-    def __init__(self, kind: UndecidableKind, value: str = "", length: int = 0) -> None:
-        super().__init__(kind)
-        self.why = UndecidableReason(kind, value, length)
+
+class BrokenExpression(CannotTell):
+    """An expression that is invalid, or too much for RE2."""
+
+    def __init__(self) -> None:
+        super().__init__("its expression is invalid or too large to evaluate")
 
 
 @lru_cache(maxsize=8192)
@@ -68,7 +46,7 @@ def compile_expression(expression: str, *, ignore_case: bool = False) -> Any:
     try:
         return re2.compile(_translate(expression), options)
     except (re2.error, UnicodeError, ValueError) as error:
-        raise CannotTell(UndecidableKind.BROKEN) from error
+        raise BrokenExpression from error
 
 
 def _translate(expression: str) -> str:
@@ -77,15 +55,15 @@ def _translate(expression: str) -> str:
     def translate(match: re.Match[str]) -> str:
         part = match[0]
         if match["place"]:
-            raise CannotTell(UndecidableKind.BROKEN)
+            raise BrokenExpression
         if part == "(" or (part[0] == "\\" and part[1:] in SHARED_ESCAPES):
             return part
         if match["inner"] is not None:
             return _translate_class(part, match["start"], match["inner"])
         if part in LOOKS or _refers_back(match, expression):
-            raise CannotTell(UndecidableKind.LOOKS_AROUND)
+            raise CannotTell("its expression uses lookarounds or backreferences")
         if part.startswith("(?") and part not in {"(?<", "(?:"}:
-            raise CannotTell(UndecidableKind.OTHER_SYNTAX, part)
+            raise CannotTell(f"browsers read {part} in its expression differently")
         return ESCAPE.sub(_translate_escape, part) if part[0] == "\\" else part
 
     return TOKEN.sub(translate, expression)
@@ -102,7 +80,7 @@ def _refers_back(match: re.Match[str], expression: str) -> bool:
 
 def _translate_class(part: str, start: str, inner: str) -> str:
     if part == f"{start}{inner}":
-        raise CannotTell(UndecidableKind.BROKEN)
+        raise BrokenExpression
     if not inner:
         return ANY if start == "[^" else NONE
     return f"{start}{ESCAPE.sub(_translate_escape, inner)}]"
@@ -127,19 +105,19 @@ def _translate_escape(match: re.Match[str]) -> str:
 def require_short(expression: str) -> None:
     """Raise CannotTell for an expression or a wildcard that is too long to compile."""
     if (length := len(expression)) > MAX_EXPRESSION:
-        raise CannotTell(UndecidableKind.LONG_EXPRESSION, length=length)
+        raise CannotTell(f"its expression has {length:,} characters; the limit here is {MAX_EXPRESSION:,}")
 
 
 def require_url_length(length: int) -> None:
     """Raise CannotTell for a result longer than any URL: a few letters of a rule can expand to gigabytes."""
     if length > MAX_URL_LENGTH:
-        raise CannotTell(UndecidableKind.LONG_RESULT)
+        raise CannotTell("the resulting URL is too long to work out")
 
 
 def require_little_work(expression: Any, text: str) -> None:
     """Raise CannotTell where matching *expression* on *text* could take too long: linear time is long if both are large."""
     if expression.programsize * len(text) > MAX_EXPRESSION_WORK:
-        raise CannotTell(UndecidableKind.LARGE_EXPRESSION)
+        raise CannotTell("its expression is too large to evaluate on a URL this long")
 
 
 TOKEN: Final = re.compile(

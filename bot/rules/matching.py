@@ -160,9 +160,7 @@ def judge(
         return undecidable and replace(undecidable, off=_why_off(rule, url, groups))
     first = hits[0]
     pairs = [each.pair for each in hits]
-    untried = (
-        (Note(NoteKind.UNTRIED_PAIR, pair=undecidable.pair, why=undecidable.why),) if undecidable is not None else ()
-    )
+    untried = (Note(NoteKind.UNTRIED_PAIR, undecidable.why, pair=undecidable.pair),) if undecidable is not None else ()
     unknown = (*_filter_notes(pairs), *_group_notes(rule, groups), *untried)
     acts = Match(
         rule,
@@ -176,7 +174,7 @@ def judge(
     try:
         return effect(acts, hits, url, may_hold)
     except CannotTell as error:
-        return Undecidable(rule, first.number, error.why, acts.off)
+        return Undecidable(rule, first.number, str(error), acts.off)
 
 
 def _try_pairs(rule: Rule, pairs: Iterable[tuple[int, Pair]], url: Url) -> tuple[Hits, Undecidable | None]:
@@ -188,7 +186,7 @@ def _try_pairs(rule: Rule, pairs: Iterable[tuple[int, Pair]], url: Url) -> tuple
         except NeverHolds:
             continue
         except CannotTell as error:
-            undecidable = undecidable or Undecidable(rule, number, error.why)
+            undecidable = undecidable or Undecidable(rule, number, str(error))
             continue
         if found is not None:
             hits.append(found)

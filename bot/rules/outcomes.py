@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from bot.rules.conditions import IN_WILDCARD, NOTHING_CAUGHT, Caught, condition, is_bare
 from bot.rules.engines import DOES, Engine, Trait
-from bot.rules.expressions import CannotTell, Captures, UndecidableKind, UndecidableReason
+from bot.rules.expressions import CannotTell, Captures
 from bot.rules.model import Off, Pair, Rule, Source
 from bot.rules.url import KEYS, Url
 
@@ -40,7 +40,7 @@ def match_pair(rule: Rule, number: int, pair: Pair, url: Url) -> PairMatch | Non
     """Return *pair* with its captures if its condition holds for *url* in any engine, else None; raises CannotTell."""
     source = pair.source
     if source is None:
-        raise CannotTell(UndecidableKind.NO_CONDITION)
+        raise CannotTell("it has no condition")
     tested = url.subject(source.key)
     if is_skipped(rule.rule_type, source):
         contains = source.operator == "Contains" and tested is not None
@@ -116,13 +116,12 @@ class NoteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note on a match. *value*: the URL, the character, the group or the filters that it is about."""
+    """A note on a match. *value*: the URL, the character, the group, the filters or the reason that it is about."""
 
     kind: NoteKind
     value: str = ""
     engine: Engine | None = None
     pair: int = 0
-    why: UndecidableReason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +191,7 @@ class Undecidable:
 
     rule: Rule
     pair: int
-    why: UndecidableReason
+    why: str
     off: tuple[Off, ...] = ()
 
 

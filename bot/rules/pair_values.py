@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any, Final
 
 from bot.rules.pair_fields import EMPTY, TYPES, UNKNOWN, Document, FieldKind, PairField, fields_of
@@ -11,17 +10,8 @@ from bot.rules.pair_fields import EMPTY, TYPES, UNKNOWN, Document, FieldKind, Pa
 MAX_DIGITS: Final = 9
 
 
-class BadValueKind(StrEnum):
-    NOT_A_NUMBER = "not a number"
-    NOT_A_CHANGE = "not a change"
-
-
 class BadValue(ValueError):
-    """A text that a field can't have. *line*: the wrong line, from 1, of a text with several; else 0."""
-
-    def __init__(self, kind: BadValueKind, field: PairField, line: int = 0) -> None:
-        super().__init__(kind)
-        self.kind, self.field, self.line = kind, field, line
+    """A text that a field can't have; the message says what to enter."""
 
 
 def new_pair(rule_type: str | None, source: Mapping[str, Any]) -> Document:
@@ -67,7 +57,8 @@ def _value(field: PairField, text: str, old: Any) -> Any:
         case FieldKind.NUMBER:
             number = text.strip()
             if number and not (_is_number(number) and field.least <= int(number) <= field.most):
-                raise BadValue(BadValueKind.NOT_A_NUMBER, field)
+                or_nothing = ", or nothing" if field.optional else ""
+                raise BadValue(f"Enter a whole number from {field.least} to {field.most:,}{or_nothing}.")
             return int(number) if isinstance(old, int) and number else number
         case FieldKind.LINE | FieldKind.TEXT | FieldKind.CHOICE:
             return text
@@ -145,7 +136,7 @@ def _parse_change(field: PairField, line: str, number: int) -> Parts:
     name, joint, value = text.partition(field.joint.strip())
     name = name.strip()
     if not name or len(name.split()) > 1 or bool(joint) != _takes_value(first):
-        raise BadValue(BadValueKind.NOT_A_CHANGE, field, number)
+        raise BadValue(f"Line {number} can’t be read. {field.hint}")
     return first, name, value.strip()
 
 

@@ -159,12 +159,6 @@ def _lookalikes(plan: MemberPlan) -> list[Block]:
     return [_list(title, plan.alike, lambda pair: _row_line(pair[0], f"and {code(pair[1][:80])}"))]
 
 
-NOTHING_TO_DO: Final = {
-    import_entries.Nothing.AS_ASKED: "nothing to change",
-    import_entries.Nothing.HAS_NONE_OF_THEM: "has none of these segments",
-    import_entries.Nothing.OTHER_NAME: "has another name, which a file can’t change",
-}
-
 MEMBER_KINDS: Final = (
     RowKind(
         import_entries.Add, ":sparkles:", "to add", lambda e: _row_line(e.row, _segments_of(e.after), e.after["name"])
@@ -182,7 +176,7 @@ MEMBER_KINDS: Final = (
         import_entries.NothingToDo,
         ":heavy_check_mark:",
         "with nothing to change",
-        why=lambda entry: NOTHING_TO_DO[entry.why],
+        why=lambda entry: entry.why,
     ),
     RowKind(
         import_entries.Invalid,

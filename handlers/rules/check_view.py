@@ -30,7 +30,6 @@ from handlers.changes.times import when
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck, RulesSamples, RulesWhich
 from handlers.rules.match_view import edit_button, show_button, switch_off_button
-from handlers.rules.reasons import undecidable_words
 
 MAX_NAMED: Final = 4
 MAX_WARNINGS: Final = 5
@@ -142,8 +141,7 @@ def _one_name_words(finding: Finding) -> str:
 
 
 def _unchecked_words(finding: Finding) -> str:
-    why = undecidable_words(finding.undecidable) if finding.undecidable else ""
-    return f"{location_name(finding.places[0])} can’t be checked: {why}."
+    return f"{location_name(finding.places[0])} can’t be checked: {finding.undecidable}."
 
 
 def _never_words(finding: Finding) -> str:

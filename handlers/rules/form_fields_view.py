@@ -14,7 +14,6 @@ from bot.text.encoding import BadFile
 from handlers.blocks import inputs
 from handlers.blocks.messages import code, context, join_commas, section
 from handlers.blocks.modals import View
-from handlers.rules.reasons import bad_value_words
 
 JSON: Final = "json"
 """Used as a field's path for the whole pair."""
@@ -113,7 +112,7 @@ class FormPair:
                 try:
                     pair = with_text(each, pair, self.typed[each.path])
                 except BadValue as error:
-                    wrong[self.block_id(each.path)] = bad_value_words(error)
+                    wrong[self.block_id(each.path)] = str(error)
         if wrong:
             raise BadInputs(wrong)
         return pair

@@ -17,7 +17,7 @@ from handlers.blocks.buttons import run_button, temporary_button
 from handlers.blocks.messages import Block, Message, and_more, code, esc, plural, quote, url_code
 from handlers.rules.commands import RulesEdit, RulesOff, RulesOn, RulesShow, RulesWhich
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
-from handlers.rules.reasons import near_words, note_words, off_words, undecidable_words
+from handlers.rules.reasons import near_words, note_words, off_words
 
 MAX_PAIRS: Final = 4
 ASSUMED: Final = "Assumed https://."
@@ -86,7 +86,7 @@ def near_text(miss: NearMiss, url: Url, until: str = "") -> str:
 def undecidable_text(one: Undecidable) -> str:
     """Return why *one* can't be judged, and why it is off, if it is."""
     off = f"; {off_words(one.off)}" if one.off else ""
-    return esc(f"{undecidable_words(one.why)}{off}", 200)
+    return esc(f"{one.why}{off}", 200)
 
 
 def _rule_buttons(rule: Rule, verdict: Verdict | None, url: Url) -> list[Block | None]:

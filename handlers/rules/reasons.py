@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from bot.rules.edit import IN_SOURCE_FIELDS, KNOWN, MAX_PAIRS, MAX_SOURCE, SETTABLE, Problem, ProblemKind
-from bot.rules.expressions import MAX_EXPRESSION, UndecidableKind, UndecidableReason
 from bot.rules.model import INACTIVE, Off, OffKind
 from bot.rules.outcomes import NearKind, NearMiss, Note, NoteKind
 from bot.rules.pair_fields import PAIR_FIELDS
-from bot.rules.pair_values import BadValue, BadValueKind
 from handlers.blocks.messages import quote_plain
 
 OFF: Final = {
@@ -30,26 +28,6 @@ def off_words(reasons: Iterable[Off]) -> str:
         "it is off" if off == IS_OFF else OFF[off.kind].format(quote_plain(off.value) if off.value else "not set")
         for off in reasons
     )
-
-
-UNDECIDABLE: Final = {
-    UndecidableKind.NEVER_HOLDS: "its condition never holds",
-    UndecidableKind.NO_CONDITION: "it has no condition",
-    UndecidableKind.OTHER_SYNTAX: ("browsers read {value} in its expression differently"),
-    UndecidableKind.LOOKS_AROUND: "its expression uses lookarounds or backreferences",
-    UndecidableKind.BROKEN: "its expression is invalid or too large to evaluate",
-    UndecidableKind.LONG_EXPRESSION: (
-        f"its expression has {{length:,}} characters; the limit here is {MAX_EXPRESSION:,}"
-    ),
-    UndecidableKind.LARGE_EXPRESSION: "its expression is too large to evaluate on a URL this long",
-    UndecidableKind.LONG_RESULT: "the resulting URL is too long to work out",
-    UndecidableKind.MANY_PARAMETERS: "it changes too many parameters to work out",
-}
-
-
-def undecidable_words(why: UndecidableReason) -> str:
-    """Return why a rule can't be judged here."""
-    return UNDECIDABLE[why.kind].format(value=why.value, length=why.length)
 
 
 NEAR_MISSES: Final = {
@@ -84,7 +62,7 @@ NOTES: Final = {
     NoteKind.NOTHING_TO_REPLACE: "the text it replaces isn’t in the URL, so nothing changes",
     NoteKind.GROUP: "it matches only if its group “{value}” is on, which couldn’t be read",
     NoteKind.FILTERS: "only if its filters match, too: {value}",
-    NoteKind.UNTRIED_PAIR: "can’t tell whether pair {pair} matches: {why}",
+    NoteKind.UNTRIED_PAIR: "can’t tell whether pair {pair} matches: {value}",
 }
 
 ENGINES_DIFFER: Final = frozenset(
@@ -101,22 +79,13 @@ ENGINES_DIFFER: Final = frozenset(
 
 def note_words(note: Note) -> str:
     """Return the text of a note about a rule that matches."""
-    why = undecidable_words(note.why) if note.why else ""
-    said = NOTES[note.kind].format(value=note.value, engine=note.engine, pair=note.pair, why=why)
+    said = NOTES[note.kind].format(value=note.value, engine=note.engine, pair=note.pair)
     return f"the desktop app and the extension differ: {said}" if note.kind in ENGINES_DIFFER else said
 
 
 def problem_words(problem: Problem) -> str:
     """Return the correction that is needed, without the number of the pair."""
     return PROBLEMS[problem.kind](problem)
-
-
-def bad_value_words(error: BadValue) -> str:
-    """Return what to correct in a text that can't be read as its field."""
-    if error.kind is BadValueKind.NOT_A_NUMBER:
-        or_nothing = ", or nothing" if error.field.optional else ""
-        return f"Enter a whole number from {error.field.least} to {error.field.most:,}{or_nothing}."
-    return f"Line {error.line} can’t be read. {error.field.hint}"
 
 
 TYPE_WORDS: Final = {"Cancel": "Block", "QueryParam": "Query parameter", "UserAgent": "User agent"}

@@ -135,10 +135,8 @@ def _list(field: PairField, pair: dict[str, Any]) -> list[Any]:
     "line", ["X-A", "Add X-A", "Remove X-A: 1", "Drop X-A: 1", ": 1", "Remove", "Remove all of it"]
 )
 def test_a_line_that_says_no_change_is_named(line: str) -> None:
-    with pytest.raises(BadValue) as caught:
+    with pytest.raises(BadValue, match="Line 3 can’t be read"):
         with_text(REQUEST, {}, f"Add a: 1\n\n{line}")
-
-    assert caught.value.line == 3
 
 
 REMOVED = {"id": 2, "header": "B", "type": "Remove"}

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Final
 
 from bot.rules.engines import Engine, Trait
-from bot.rules.expressions import UndecidableReason
 from bot.rules.model import Rule
 
 
@@ -73,7 +72,7 @@ class Finding:
     """The correct text, if it is known."""
     grows: bool = False
     """Whether a loop never returns to the same URL: each URL is longer than the one before."""
-    undecidable: UndecidableReason | None = None
+    undecidable: str = ""
     """Why the condition can't be judged."""
     engine: Engine | None = None
     """The one engine that the finding applies to; None for both."""

@@ -12,7 +12,7 @@ from bot.rules.actions import replace_text
 from bot.rules.conditions import IN_WILDCARD, OPERATORS, condition, is_bare
 from bot.rules.edit import is_destination
 from bot.rules.engines import Engine, Trait
-from bot.rules.expressions import LOOSE, MAX_EXPRESSION, SLASHED, CannotTell, UndecidableReason, compile_expression
+from bot.rules.expressions import LOOSE, MAX_EXPRESSION, SLASHED, CannotTell, compile_expression
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import KEY_SPELLINGS
 from bot.rules.model import Pair, Rule, Source
@@ -129,15 +129,15 @@ def _wrong_start(key: str, value: str) -> Never | None:
     return None if sent == start else Never(Reason.SPELLING, sent + value[len(start) :] if sent else "")
 
 
-def undecidable(source: Source) -> UndecidableReason | None:
-    """Return why *source* can't be judged; None where it can, or is known never to hold."""
+def undecidable(source: Source) -> str:
+    """Return why *source* can't be judged; empty where it can, or is known never to hold."""
     if source.operator != "Matches" or (found := SLASHED.fullmatch(source.value or "")) is None:
-        return None
+        return ""
     try:
         compile_expression(found[1], ignore_case="i" in found[2])
     except CannotTell as error:
-        return error.why
-    return None
+        return str(error)
+    return ""
 
 
 def groups_of(source: Source) -> int | None:
@@ -250,7 +250,7 @@ def _condition(place: Location, source: Source) -> Iterator[Finding]:
     rule_type = place.rule.rule_type
     if (found := why_never(rule_type, source)) is not None:
         yield Finding(FindingKind.NEVER, (place,), value=_condition_text(source), why=found.why, better=found.better)
-    elif (why := undecidable(source)) is not None:
+    elif why := undecidable(source):
         yield Finding(FindingKind.UNDECIDABLE, (place,), value=source.value or "", undecidable=why)
     elif (trait := differing_trait(rule_type, source)) is not None:
         odd = IN_WILDCARD.search(source.value or "") if trait is Trait.READS_WILDCARD else None

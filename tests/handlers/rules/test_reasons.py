@@ -8,20 +8,16 @@ import pytest
 
 from bot.rules.edit import Problem, ProblemKind
 from bot.rules.engines import Engine
-from bot.rules.expressions import UndecidableKind, UndecidableReason
 from bot.rules.model import INACTIVE, Off, OffKind, Rule
 from bot.rules.outcomes import NearKind, NearMiss, Note, NoteKind
-from handlers.rules import reasons
 from handlers.rules.reasons import first_problem, near_words, no_field_words, note_words, off_words, problem_words
 
 RULE = Rule.model_validate({"id": "Cancel_1", "ruleType": "Cancel", "pairs": [{"source": {"key": "{Host}"}}]})
-BROKEN = UndecidableReason(UndecidableKind.BROKEN)
 NO_NAME = Problem(ProblemKind.NO_NAME, "name")
 KINDS = [
     (OffKind, lambda kind: off_words([Off(kind, "{x}")])),
-    (UndecidableKind, lambda kind: reasons.undecidable_words(UndecidableReason(kind, "{x}", 4_001))),
     (NearKind, lambda kind: near_words(NearMiss(RULE, 1, kind, "{x}"))),
-    (NoteKind, lambda kind: note_words(Note(kind, "{x}", Engine.EXTENSION, 2, BROKEN))),
+    (NoteKind, lambda kind: note_words(Note(kind, "{x}", Engine.EXTENSION, 2))),
     (ProblemKind, lambda kind: problem_words(Problem(kind, "status", 1, "{x}", count=2))),
 ]
 
@@ -38,7 +34,7 @@ def test_each_branch_tells_what_it_is_for() -> None:
         (near_words(NearMiss(RULE, 1, NearKind.KEY, "host")), "{Host}; it should be host"),
         (near_words(NearMiss(RULE.model_copy(update={"pairs": None}), 0, NearKind.NO_PAIRS)), "old format"),
         (note_words(Note(NoteKind.NOTHING, engine=Engine.DESKTOP)), "differ: the desktop app does nothing"),
-        (note_words(Note(NoteKind.UNTRIED_PAIR, pair=1, why=BROKEN)), "pair 1 matches: its expression is invalid"),
+        (note_words(Note(NoteKind.UNTRIED_PAIR, "it has no condition", pair=1)), "pair 1 matches: it has no condition"),
         (first_problem([NO_NAME]), "Give the rule a name that others will recognize."),
         (first_problem([Problem(ProblemKind.NO_SOURCE, "source", 2), NO_NAME]), "pair 2: A pair needs"),
         (first_problem([NO_NAME, NO_NAME]), " (and 1 more)"),
