@@ -1,6 +1,6 @@
-"""Rank the code pages that a text which is not Unicode, or was encoded twice, may be in, for people to choose from.
+"""Read a text that is not Unicode, or was encoded twice, in each code page that it may be in, for people to choose from.
 
-A file does not state its code page, and a wrong one changes names. So this module only ranks, and never decides.
+A file does not state its code page, and a wrong one changes names. So this module never decides.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
-
-from bot.text.lookalikes import scripts_of
 
 PAGES: Final = (
     "cp1252",
@@ -46,13 +44,8 @@ TAKEN_FOR_CP1252: Final = re.compile(r"[ÂÃÄÅÎÏÐÑ×ØÙÚ][^\x00-\x7f\xc0
 LINE_END: Final = re.compile(rb"[\r\n]+")
 HIGH: Final = re.compile(rb"[\x80-\xff]")
 CELL: Final = re.compile(r"[^,;\t|\"]+")
-WORD: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u05b0-\u05c7\u064b-\u0652\u0e31-\u0e4e])*")
-MARKS: Final = "‘’‚“”„–—…·•«»\u00a0、。・　"
-"""Punctuation beyond ASCII that is common in any language."""
-JAPANESE: Final = frozenset({"CJK", "HIRAGANA", "KATAKANA"})
-"""The scripts of Japanese, which are mixed within a word."""
 MAX_LINES: Final = 200
-"""Lines that readings are ranked by."""
+"""Lines that samples are chosen from."""
 SAMPLES: Final = 3
 
 
@@ -65,20 +58,19 @@ class Reading:
 
 
 def readings(content: bytes) -> tuple[Reading, ...]:
-    """Return the readings of *content*, the likeliest first; one of each group of code pages with the same result."""
+    """Return the readings of *content*, the more common code pages first; one of each group with the same result."""
     lines = [line for line in LINE_END.split(content) if HIGH.search(line)]
-    whole, ranked, shown = b"\n".join(lines), b"\n".join(lines[:MAX_LINES]), _telling_lines(lines)
-    found: dict[int, tuple[float, Reading]] = {}
+    whole, shown = b"\n".join(lines), _telling_lines(lines)
+    found: dict[int, Reading] = {}
     for page in PAGES:
         try:
             text = whole.decode(page)
             if (key := hash(text)) in found or _has_controls(text):
                 continue
-            samples = tuple(_cells(line.decode(page)) for line in shown)
-            found[key] = _likeness(ranked.decode(page)), Reading(page, samples)
+            found[key] = Reading(page, tuple(_cells(line.decode(page)) for line in shown))
         except UnicodeDecodeError:
             continue
-    return tuple(reading for _, reading in sorted(found.values(), key=lambda each: -each[0]))
+    return tuple(found.values())
 
 
 def double_encoding_readings(text: str) -> tuple[Reading, ...]:
@@ -121,19 +113,3 @@ def _has_controls(text: str) -> bool:
     """Whether *text* has characters that no real text has: controls, private use and unassigned ones."""
     odd = {letter for letter in {*text} if unicodedata.category(letter) in {"Cc", "Co", "Cn"}}
     return bool(odd - {*"\t\r\n\f\v\x1a"})
-
-
-def _likeness(text: str) -> float:
-    """Return a score of how much *text* looks like real text, 1 at most."""
-    odd = [word for word in WORD.findall(text) if not word.isascii()]
-    others = sum(not letter.isascii() and not letter.isalpha() and letter not in MARKS for letter in WORD.sub("", text))
-    return (sum(map(_is_likely, odd)) - others) / max(1, len(odd))
-
-
-def _is_likely(word: str) -> bool:
-    """Whether *word* is in one script, without capitals inside, and with few letters beyond ASCII if it is Latin."""
-    scripts = {*scripts_of(word)}
-    if (len(scripts) > 1 and not scripts <= JAPANESE) or (word[1:] != word[1:].lower() and word != word.upper()):
-        return False
-    beyond = sum(not letter.isascii() for letter in word)
-    return scripts != {"LATIN"} or beyond == 1 or 2 * beyond <= len(word) + 1

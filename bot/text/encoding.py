@@ -57,7 +57,7 @@ def file_text(content: bytes, *, is_table: bool = False, encoding: str = "") -> 
     """Decode *content*; raises BadFile, also where it is neither Unicode nor a table.
 
     *is_table*: spreadsheets write other encodings, too, so a table is decoded with the *encoding* that somebody chose, or
-    else with the likeliest one.
+    else with the most common one.
     """
     if len(content) > MAX_FILE_BYTES:
         raise FileTooLarge(len(content), MAX_FILE_BYTES)

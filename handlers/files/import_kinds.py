@@ -229,6 +229,7 @@ async def import_members(command: MembersImport, caller: Caller, gatehouse: Gate
 def member_plan(plan: MemberPlan, site: str, encoding: str = "") -> ImportPlan:
     """Return what importing members into *site* would do. *encoding*: what somebody chose."""
     readings = plan.file.readings
+    is_unread = bool(readings and not encoding)
     numbers = {entry.row.line: number for number, entry in enumerate(plan.entries, 1)}
     items = [
         _item(
@@ -251,8 +252,12 @@ def member_plan(plan: MemberPlan, site: str, encoding: str = "") -> ImportPlan:
         columns=headings(plan.file)[:MAX_COLUMNS_KEPT],
         separator=plan.file.separator,
         notes=member_notes(plan),
-        asked=[*import_form_view.encoding_input(readings, encoding), *import_form_view.column_inputs(plan.file)],
-        unanswered=bool(plan.file.layout.claimed or (readings and not encoding)),
+        asked=[
+            *import_form_view.encoding_input(readings, encoding),
+            # How a wrong encoding reads says nothing of the columns.
+            *([] if is_unread else import_form_view.column_inputs(plan.file)),
+        ],
+        unanswered=bool(plan.file.layout.claimed or is_unread),
     )
 
 
