@@ -262,8 +262,6 @@ class Choices:
     arrival: Arrival = Arrival.INACTIVE
     groups: Mapping[str, str] = field(default_factory=dict)
     """Group ids in the file that the service doesn't have -> the ids of groups to use instead."""
-    endless: bool = False
-    """Whether to create permanent rules where the file has an end that can't be used."""
 
 
 def edit_of(entry: Entry, choices: Choices) -> Edit | None:

@@ -38,8 +38,6 @@ MAX_GROUPS: Final = 5
 MAX_KEY: Final = 200
 ENCODING: Final = "encoding"
 """The id of the menu in which the encoding of the file is chosen."""
-ENDLESS: Final = "endless"
-"""The id of the menu that asks whether rules are to last for good although the file names an end."""
 PLACES: Final = {str(at): at for at in range(MAX_COLUMNS)}
 """Columns by the values of the menus."""
 MAX_COLUMNS_OFFERED: Final = 50
@@ -266,19 +264,6 @@ def group_inputs(entries: Sequence[Entry], groups: Groups | None, chosen: Choice
     ]
 
 
-def endless_input(flaw: str, choices: Choices) -> list[Block]:
-    """Return the question whether rules last for good whose end can't be used for its *flaw*."""
-    if not flaw:
-        return []
-    words = (
-        f":warning: *The column until can’t be used.* {esc(flaw)} Write 2026-12-31, 2026-12-31 18:00 or 2 weeks, "
-        "the same in each row, and start again."
-    )
-    options = {ENDLESS: "Yes, until somebody removes them"}
-    chosen = ENDLESS if choices.endless else None
-    return [section(words), inputs.menu(ENDLESS, "Import them without an end?", options, chosen, dispatch=True)]
-
-
 def read_choices(view: View) -> Choices:
     """Return the choices made in a form; a question that it did not ask has its default."""
     values = inputs.values_of(view)
@@ -293,7 +278,6 @@ def read_choices(view: View) -> Choices:
             if block_id.startswith(f"{GROUP}.")
             and (chosen := inputs.typed_value(values, block_id) or NO_GROUP) != NO_GROUP
         },
-        endless=inputs.typed_value(values, ENDLESS) == ENDLESS,
     )
 
 

@@ -25,6 +25,7 @@ from bot.rules.lint.redirects import Effort
 from bot.rules.model import Groups, Rule
 from bot.rules.redirect_table import RedirectFile, is_table, read_redirect_file
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, plan_entries, plan_redirects
+from bot.text.encoding import BadFile
 from handlers.blocks import inputs, messages
 from handlers.changes.requests import resolve_end, resolve_start
 from handlers.errors import TimeIsFar
@@ -54,16 +55,13 @@ async def import_rules(command: RulesImport, caller: Caller, gatehouse: Gatehous
     return Modal(file_form(RULE_FORMS, Handed(caller.channel)))
 
 
-NO_END: Final = TableEnd()
-
-
 def rule_plan(
     entries: Sequence[rule_import_plan.Entry],
     choices: Choices | None = None,
     table: RedirectFile | None = None,
     encoding: str = "",
     groups: Groups | None = None,
-    end: TableEnd = NO_END,
+    end: TableEnd | None = None,
 ) -> ImportPlan:
     """Return the plan of an import of rules, by *choices*; *table*: what they were read from, if it was one.
 
@@ -81,12 +79,11 @@ def rule_plan(
         notes=[] if table is None else redirect_notes(table, end),
         asked=[
             *import_form_view.encoding_input(readings, encoding),
-            *import_form_view.endless_input(end.flaw, choices),
             *import_form_view.group_inputs(entries, groups, choices),
             *import_form_view.choice_inputs(entries, choices, ARRIVAL if table is None else TABLE_ARRIVAL),
         ],
-        expiry=end.expiry,
-        unanswered=bool(readings and not encoding) or bool(end.flaw and not choices.endless),
+        expiry=None if end is None else end.expiry,
+        unanswered=bool(readings and not encoding),
     )
 
 
@@ -109,7 +106,7 @@ async def _plan_rules(
     content: bytes, handed: Handed, choices: Choices | None, caller: Caller, gatehouse: Gatehouse
 ) -> ImportPlan:
     groups = await _groups(gatehouse)
-    table, records, end = None, [], NO_END
+    table, records, end = None, [], None
     if await asyncio.to_thread(is_table, content):
         table = await asyncio.to_thread(read_redirect_file, content, handed.encoding)
         end = await _end_of_table(table, handed, caller, gatehouse)
@@ -177,32 +174,37 @@ DAY_AND_MONTH: Final = re.compile(r"(?<!\d)(\d\d?)/(\d\d?)(?!\d)")
 MONTHS: Final = 12
 
 
-async def _end_of_table(table: RedirectFile, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> TableEnd:
-    """Return until when the rules of *table* are to last; raises as `resolve_start` does."""
+def _bad_end(flaw: str) -> BadFile:
+    then = "Write 2026-12-31, 2026-12-31 18:00 or 2 weeks, the same in each row, or remove the column."
+    return BadFile(f"The column until can’t be used. {flaw}", then)
+
+
+async def _end_of_table(table: RedirectFile, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> TableEnd | None:
+    """Return until when the rules of *table* are to last, None for good; raises BadFile, and as `resolve_start` does."""
     if not any(table.ends):
-        return NO_END
+        return None
     if len(table.ends) > 1:
-        return TableEnd(flaw="The rows differ, and an import has one end for all.")
+        raise _bad_end("The rows differ, and an import has one end for all.")
     (text,) = table.ends
     named = f"“{text[:60]}”"
     if (found := DAY_AND_MONTH.search(text)) and found[1] != found[2] and max(int(found[1]), int(found[2])) <= MONTHS:
-        return TableEnd(flaw=f"{named} could be two days.")
+        raise _bad_end(f"{named} could be two days.")
     stamp = TIMESTAMP.fullmatch(text)
     usual = text if stamp is None else f"{stamp[1]}T{stamp[2]}Z" if stamp[3] else f"{stamp[1]} {stamp[2]}"
     if (expiry := parse_expiry(usual)) is None:
-        return TableEnd(flaw=f"{named} is not a time, or is longer than a year.")
+        raise _bad_end(f"{named} is not a time, or is longer than a year.")
     if expiry.seconds is not None:
         return TableEnd(expiry)
     start = parse_start(handed.start)
     starts = gatehouse.now() if start is None else (await resolve_start(start, caller, gatehouse))[0]
     try:
         return TableEnd(expiry, (await resolve_end(expiry, starts, caller, gatehouse))[0])
-    except EndIsPast:
-        return TableEnd(flaw=f"{named} is in the past.")
-    except EndsBeforeStart:
-        return TableEnd(flaw=f"{named} is before the start.")
-    except TimeIsFar:
-        return TableEnd(flaw=f"{named} is more than a year ahead.")
+    except EndIsPast as error:
+        raise _bad_end(f"{named} is in the past.") from error
+    except EndsBeforeStart as error:
+        raise _bad_end(f"{named} is before the start.") from error
+    except TimeIsFar as error:
+        raise _bad_end(f"{named} is more than a year ahead.") from error
 
 
 async def _groups(gatehouse: Gatehouse) -> Groups | None:
@@ -278,9 +280,8 @@ MEMBER_IMPORT: Final = Import(MEMBER_FORMS, import_form_view.read_columns, _plan
 
 @clicks("form.column")
 @clicks("form.encoding")
-@clicks(f"form.{import_form_view.ENDLESS}")
 async def choose(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Show what happens by the columns, the encoding or the end that somebody chose."""
+    """Show what happens by the columns or the encoding that somebody chose."""
     view = click.view or {}
     kind: Import[Any] = RULE_IMPORT if view.get("callback_id") == RULE_FORMS.plan_id else MEMBER_IMPORT
     return Refilled(await kind.show(kind.read(view), caller, gatehouse))

@@ -29,12 +29,10 @@ class RowKind:
 
 @dataclass(frozen=True, slots=True)
 class TableEnd:
-    """Until when the rules of a table are to last: an *expiry*, and when that is; or the *flaw* for which it can't be used."""
+    """Until when the rules of a table are to last: an *expiry*, and when that is, which is None for a length of time."""
 
-    expiry: Expiry | None = None
+    expiry: Expiry
     at: datetime | None = None
-    """None for a length of time."""
-    flaw: str = ""
 
 
 @dataclass(frozen=True, slots=True)

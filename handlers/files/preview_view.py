@@ -228,10 +228,10 @@ def _contents(column: UnusedColumn) -> str:
     return ", ".join(f"{count:,} × {esc(' '.join(text.split()), 30) or '_empty_'}" for text, count in counted)
 
 
-def redirect_notes(file: RedirectFile, end: TableEnd) -> list[Block]:
+def redirect_notes(file: RedirectFile, end: TableEnd | None) -> list[Block]:
     """Return until when the rules of a table are to last, what of it is not used, and how it was read."""
     until = []
-    if end.expiry is not None:
+    if end is not None:
         lasts = esc(end.expiry.as_typed, 60) if end.at is None else f"until {moment(int(end.at.timestamp() * 1000))}"
         until = [messages.section(f":hourglass: *All of it lasts {lasts}*, and is reverted then.")]
     question = (
