@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -40,7 +40,7 @@ class New(Entry):
     namesake: str | None = None
     """The id of an existing rule with this name and type."""
     ungrouped: str | None = None
-    """The group in the file that the service does not have: the rule is created without a group, or in one that is chosen."""
+    """The group in the file that the service does not have: the rule is created without a group."""
 
     @property
     def basis(self) -> tuple[Any, ...]:
@@ -260,14 +260,10 @@ class Choices:
     new: OnNew = OnNew.CREATE
     differs: OnDiffers = OnDiffers.SKIP
     arrival: Arrival = Arrival.INACTIVE
-    groups: Mapping[str, str] = field(default_factory=dict)
-    """Group ids in the file that the service doesn't have -> the ids of groups to use instead."""
 
 
 def edit_of(entry: Entry, choices: Choices) -> Edit | None:
     """Return the edit for *entry*; None where there is nothing to do, such as an overwrite that would change nothing."""
-    if isinstance(entry, New | Differs) and (group := choices.groups.get(entry.ungrouped or "")):
-        entry = replace(entry, draft=entry.draft.with_fields(groupId=group))
     match entry:
         case New(draft=draft) if choices.new is OnNew.CREATE:
             return _creation(_creation_body(draft, choices.arrival))

@@ -12,7 +12,6 @@ from typing import Any, Final, Self, TypeVar
 
 from bot.members.csv import Chosen, MemberFile
 from bot.members.csv_columns import Column, Mode
-from bot.rules.model import Groups
 from bot.rules.rule_import_plan import Arrival, Choices, Differs, Entry, New, OnDiffers, OnNew
 from bot.text.code_pages import TWICE, Reading
 from bot.text.tables import MAX_COLUMNS
@@ -30,12 +29,6 @@ MEMBERS: Final = "v1.import.members"
 COLUMN: Final = "column"
 """Begins the ids of the menus in which the column of something is chosen."""
 NO_COLUMN: Final = "none"
-GROUP: Final = "group"
-"""Begins the ids of the menus of groups for rules whose own one isn't here."""
-NO_GROUP: Final = "none"
-MAX_GROUPS: Final = 5
-"""Groups that are asked for; rules of others come without."""
-MAX_KEY: Final = 200
 ENCODING: Final = "encoding"
 """The id of the menu in which the encoding of the file is chosen."""
 PLACES: Final = {str(at): at for at in range(MAX_COLUMNS)}
@@ -242,28 +235,6 @@ def choice_inputs(entries: Sequence[Entry], chosen: Choices, arrival: Mapping[st
     return [*asked, inputs.radios("arrival", "On or off?", arrival, chosen.arrival)] if asked else []
 
 
-def group_inputs(entries: Sequence[Entry], groups: Groups | None, chosen: Choices) -> list[Block]:
-    """Return a menu for each of the first groups of the file that aren't here; none where there is no group to choose.
-
-    *chosen*: what is chosen in it.
-    """
-    lost = Counter(entry.ungrouped for entry in entries if isinstance(entry, New | Differs) and entry.ungrouped)
-    names = {} if groups is None else dict([*groups.names.items()][: inputs.MAX_OPTIONS - 1])
-    options = {NO_GROUP: "No group"} | {
-        key: messages.clip(name or key, inputs.MAX_OPTION_LENGTH) for key, name in names.items()
-    }
-    return [
-        inputs.menu(
-            f"{GROUP}.{key}",
-            f"Group for {plural(count, 'rule')} of {messages.clip(key, 60)}",
-            options,
-            group if (group := chosen.groups.get(key)) in options else NO_GROUP,
-        )
-        for key, count in lost.most_common(MAX_GROUPS)
-        if names and len(key) <= MAX_KEY
-    ]
-
-
 def read_choices(view: View) -> Choices:
     """Return the choices made in a form; a question that it did not ask has its default."""
     values = inputs.values_of(view)
@@ -272,12 +243,6 @@ def read_choices(view: View) -> Choices:
         new=_read_choice(values, "new", default.new),
         differs=_read_choice(values, "differs", default.differs),
         arrival=_read_choice(values, "arrival", default.arrival),
-        groups={
-            block_id.removeprefix(f"{GROUP}."): chosen
-            for block_id in values
-            if block_id.startswith(f"{GROUP}.")
-            and (chosen := inputs.typed_value(values, block_id) or NO_GROUP) != NO_GROUP
-        },
     )
 
 

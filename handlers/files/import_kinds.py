@@ -33,7 +33,14 @@ from handlers.files import import_form_view, preview_view
 from handlers.files.import_form_view import ARRIVAL, MEMBER_FORMS, RULE_FORMS, TABLE_ARRIVAL, Handed, file_form
 from handlers.files.import_plan import ImportPlan, TableEnd
 from handlers.files.imports import Import
-from handlers.files.preview_view import MEMBER_KINDS, RULE_KINDS, member_notes, redirect_notes, why_not
+from handlers.files.preview_view import (
+    MEMBER_KINDS,
+    RULE_KINDS,
+    lost_groups_note,
+    member_notes,
+    redirect_notes,
+    why_not,
+)
 from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.members.commands import MembersImport
 from handlers.members.member_refs import extra_segments, site_for
@@ -60,12 +67,11 @@ def rule_plan(
     choices: Choices | None = None,
     table: RedirectFile | None = None,
     encoding: str = "",
-    groups: Groups | None = None,
     end: TableEnd | None = None,
 ) -> ImportPlan:
     """Return the plan of an import of rules, by *choices*; *table*: what they were read from, if it was one.
 
-    *encoding*: what somebody chose. *groups*: those that can be chosen for rules whose own one isn't there.
+    *encoding*: what somebody chose.
     """
     readings = table.readings if table is not None else ()
     word = "record" if table is None else "line"
@@ -76,10 +82,9 @@ def rule_plan(
         RULE_KINDS,
         record="record" if table is None else "row",
         columns=(word, "name", "id"),
-        notes=[] if table is None else redirect_notes(table, end),
+        notes=[*lost_groups_note(entries), *([] if table is None else redirect_notes(table, end))],
         asked=[
             *import_form_view.encoding_input(readings, encoding),
-            *import_form_view.group_inputs(entries, groups, choices),
             *import_form_view.choice_inputs(entries, choices, ARRIVAL if table is None else TABLE_ARRIVAL),
         ],
         expiry=None if end is None else end.expiry,
@@ -115,7 +120,7 @@ async def _plan_rules(
     live = (await gatehouse.rules.all()).whole()
     planning = plan_entries(records, live, groups) if table is None else plan_redirects(table.rows, live, groups)
     entries = await run_in_slices(planning)
-    plan = await asyncio.to_thread(rule_plan, entries, choices, table, handed.encoding, groups, end)
+    plan = await asyncio.to_thread(rule_plan, entries, choices, table, handed.encoding, end)
     return await _with_loops(plan, choices, handed.reason, live, groups)
 
 

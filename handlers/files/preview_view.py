@@ -19,6 +19,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, first_few, join_commas, join_words, moment, quote_plain
 from handlers.changes.diff import differences, field_name
 from handlers.files.import_plan import ImportPlan, RowKind, TableEnd
+from handlers.grammar.command import slash
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import first_pair_line
 from handlers.rules.reasons import first_problem
@@ -79,6 +80,15 @@ def _differs_line(entry: rule_import_plan.Differs) -> str:
 
 def _lost_group_text(group: str | None) -> str:
     return f"   :warning: its group {code(group, 40)} doesn’t exist here" if group else ""
+
+
+def lost_groups_note(entries: Sequence[rule_import_plan.Entry]) -> list[Block]:
+    """Return how many new rules come without their group, also of those that aren't listed; nothing where none does."""
+    lost = [entry.ungrouped for entry in entries if isinstance(entry, rule_import_plan.New) and entry.ungrouped]
+    groups = join_commas([code(group, 40) for group in dict.fromkeys(lost)], 4)
+    set_later = f"Set one afterwards with `{slash('rules set')}`."
+    without = f":warning: *{messages.plural(len(lost), 'new rule')} without a group.* Not here: {groups}. {set_later}"
+    return [messages.section(without)] if lost else []
 
 
 def _refused_line(entry: Any) -> str:
