@@ -29,11 +29,14 @@ K = TypeVar("K")
 TOPICS: Final = {"rules": "Rules", "members": "Members", "gatehouse": "Gatehouse"}
 EXAMPLES: Final = (
     ("rules", "which https://shop.example.com/old", "where a URL ends up, and by which rule"),
+    ("rules", "new redirect https://shop.example.com/old", "create a redirect (opens a form)"),
     ("rules", "off Old shop for 2h", "switch a rule off; it turns back on automatically"),
     ("rules", "list checkout", "find rules by name or URL"),
     ("rules", "check", "find loops and rules that never apply"),
     ("members", "why anna@example.com vip", "why someone has access or doesn’t"),
     ("members", "grant anna@example.com vip for 7d", "grant access for a week"),
+    ("members", "offboard anna@example.com", "remove someone from every site"),
+    ("members", "move anna@example.com to anna.berg@example.com", "give a member another email"),
     ("gatehouse", "undo", "undo your last change here"),
     ("gatehouse", "pending", "what waits for a decision"),
 )
@@ -41,7 +44,7 @@ EXAMPLES: Final = (
 
 
 def help_page(topic: str | None, *, may: Callable[[type[Command]], bool], public: bool = False) -> Message:
-    """Everyday examples, or the commands on a *topic*: a service, or one command with its example.
+    """Everyday examples, or the commands on a *topic*: a service, or one command with its example. Any other topic is a question.
 
     *public*: whether a channel sees it, where an email would be masked, and nobody can type a masked one.
     """
@@ -61,48 +64,15 @@ def _without_emails(block: Block) -> Block:
 def _help_page(topic: str | None, may: Callable[[type[Command]], bool]) -> Message:
     wanted = (topic or "").casefold().split()
     found = [kind for kind in ALL if kind.verb and may(kind) and _is_about(kind, wanted)] if wanted else []
-    if wanted and not found:
-        return example_sentences(wanted)
-    blocks = _chapters(found) if found else [messages.section(_examples(may))]
+    blocks = _chapters(found) if found else [messages.section(_examples(may)), messages.context(OWN_WORDS)]
     if any("REF" in kind.usage() or "EMAIL" in kind.usage() for kind in found):
         legend = "REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`."
         blocks.append(messages.context(f"{legend} Anything in [brackets] is optional."))
-    return messages.message("Gatehouse help", [*blocks, *_topic_buttons()])
+    topics = (run_button(title, GatehouseHelp(topic=service), service) for service, title in TOPICS.items())
+    return messages.message("Gatehouse help", [*blocks, *messages.actions(topics)])
 
 
-def _topic_buttons() -> list[Block]:
-    return messages.actions(
-        run_button(title, GatehouseHelp(topic=service), service) for service, title in TOPICS.items()
-    )
-
-
-SENTENCES_THAT_WORK: Final = (
-    ("block cancel stop url", "rules block https://shop.example.com/promo for 2h"),
-    ("why where which explain url page go goes", "rules why does https://shop.example.com/old go there?"),
-    ("give grant member access vip somebody", "members give anna@example.com vip until Monday"),
-    ("redirect send forward make create url", "rules send https://shop.example.com/a to https://shop.example.com/b"),
-    ("off pause disable switch turn rule", "rules turn off Old shop until tomorrow 9:30"),
-    ("change edit point destination", "rules change Old shop to https://shop.example.com/newer"),
-    ("remove offboard kick ban leave", "members offboard anna@example.com"),
-    ("email address new moved member", "members anna@example.com is now anna.berg@example.com"),
-    ("undo back revert wrong", "gatehouse undo"),
-)
-"""Sentences that work, each with the words of questions that it answers."""
-
-
-def example_sentences(asked: Sequence[str]) -> Message:
-    """Return three sentences that work, those first that have to do with what was *asked*."""
-    words = {word.strip("?!.,") for word in asked}
-    fitting = sorted(SENTENCES_THAT_WORK, key=lambda example: -len(words & set(example[0].split())))
-    lines = "\n".join(f"`{slash(text)}`" for _, text in fitting[:3])
-    said = "*Type it in your own words.* For example:"
-    then = "Gatehouse shows what would change, and waits for your click."
-    blocks = [
-        messages.section(f"{said}\n{lines}"),
-        messages.context(f"{then} All commands: `{slash('gatehouse help')}`"),
-        *_topic_buttons(),
-    ]
-    return messages.message("Type it in your own words.", blocks)
+OWN_WORDS: Final = "Or type it in your own words. Gatehouse shows what would change, and waits for your click."
 
 
 def _examples(may: Callable[[type[Command]], bool]) -> str:

@@ -14,13 +14,17 @@ def test_answers() -> None:
 Gatehouse help
 What you can do with Gatehouse
 `/rules which https://shop.example.com/old`  where a URL ends up, and by which rule
+`/rules new redirect https://shop.example.com/old`  create a redirect (opens a form)
 `/rules off Old shop for 2h`  switch a rule off; it turns back on automatically
 `/rules list checkout`  find rules by name or URL
 `/rules check`  find loops and rules that never apply
 `/members why anna@example.com vip`  why someone has access or doesn’t
 `/members grant anna@example.com vip for 7d`  grant access for a week
+`/members offboard anna@example.com`  remove someone from every site
+`/members move anna@example.com to anna.berg@example.com`  give a member another email
 `/gatehouse undo`  undo your last change here
 `/gatehouse pending`  what waits for a decision
+Or type it in your own words. Gatehouse shows what would change, and waits for your click.
 [Rules]  [Members]  [Gatehouse]\
 """,
             "help rules": """\
