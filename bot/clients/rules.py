@@ -27,7 +27,7 @@ from bot.clients.gate import CallContext, Priority
 from bot.clients.http import Service
 from bot.clients.lists import Listing, Lists, read_document, records, send_once
 from bot.clients.page_signs import display_name
-from bot.rules.model import RULE_ID, Group, Groups, Rule, RuleDraft
+from bot.rules.model import BOOKKEEPING, RULE_ID, Group, Groups, Rule, RuleDraft
 from bot.text.documents import without_choices
 from bot.text.search import text_of_rule
 
@@ -37,19 +37,6 @@ Mends = tuple[Mend, ...]
 
 DOCUMENTED: Final = frozenset({"name", "description", "status", "ruleType", "pairs", "objectType", "groupId"})
 """The fields of a body that the specification or the vendor's documentation names."""
-BOOKKEEPING: Final = frozenset(
-    {
-        "isCharlesImport",
-        "isFavourite",
-        "isModHeaderImport",
-        "isReadOnly",
-        "isSample",
-        "lastModified",
-        "ruleIndexForWhichPickerOpened",
-        "schemaVersion",
-    }
-)
-"""Undocumented fields that don't affect what a rule does: a service that refuses them still keeps its own values."""
 
 
 def with_object_type(body: Body) -> Body:

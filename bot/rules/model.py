@@ -37,6 +37,19 @@ SERVER_FIELDS: Final = frozenset(
     }
 )
 """Fields the service sets itself: never sent in a body, and no part of what a person approves."""
+BOOKKEEPING: Final = frozenset(
+    {
+        "isCharlesImport",
+        "isFavourite",
+        "isModHeaderImport",
+        "isReadOnly",
+        "isSample",
+        "lastModified",
+        "ruleIndexForWhichPickerOpened",
+        "schemaVersion",
+    }
+)
+"""Undocumented fields that don't affect what a rule does: a service that refuses them still keeps its own values."""
 
 
 class Source(ServiceRecord):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot.clients.lists import Gap
-from bot.rules.model import INACTIVE, Group, Groups, Pair, Rule
+from bot.rules.model import BOOKKEEPING, INACTIVE, SERVER_FIELDS, Group, Groups, Pair, Rule
 from bot.rules.pair_fields import PAIR_FIELDS
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
@@ -126,24 +126,7 @@ def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
 
 UNKNOWN_GROUP: Final = " (on or off: couldn’t be read)"
 
-KNOWN_EXTRA: Final = frozenset(
-    [
-        "objectType",
-        "creationDate",
-        "createdBy",
-        "lastModifiedBy",
-        "currentOwner",
-        "currentOwnerId",
-        "isSample",
-        "isFavourite",
-        "schemaVersion",
-        "version",
-        "extensionRules",
-        "preserveCookie",
-        "removeCSPHeader",
-        "isReadOnly",
-    ]
-)
+KNOWN_EXTRA: Final = SERVER_FIELDS | BOOKKEEPING | {"objectType", "version", "preserveCookie", "removeCSPHeader"}
 
 
 def _rule_buttons(rule: Rule) -> list[Block | None]:

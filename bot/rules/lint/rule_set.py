@@ -9,7 +9,7 @@ from typing import Final
 from bot.rules.lint.findings import Finding, FindingKind, Location, Step, key_of
 from bot.rules.lint.lookup import SourceLookup, build_lookups, sources
 from bot.rules.lint.redirects import Effort, Walker, World, destination_url, is_effective, start_urls
-from bot.rules.lint.single_rule import check_alone, example, literal, url_of, why_never
+from bot.rules.lint.single_rule import check_alone, condition_text, example, literal, url_of, why_never
 from bot.rules.matching import filters_of
 from bot.rules.model import Groups, Pair, Rule, Source
 from bot.rules.outcomes import differing_trait
@@ -79,9 +79,7 @@ class CrossRuleCheck:
             if acts.only or blocker.source is None or _has_filter(blocker):
                 continue
             if _covers(blocker.source, source):
-                yield Finding(
-                    FindingKind.HIDDEN, (place, Location(acts.rule, acts.pair)), value=_condition_text(source)
-                )
+                yield Finding(FindingKind.HIDDEN, (place, Location(acts.rule, acts.pair)), value=condition_text(source))
 
     def _check_chain(self, place: Location, pair: Pair) -> Iterator[Finding]:
         """Find other rules that match the URL that this pair redirects to."""
@@ -154,10 +152,6 @@ def _holds_in_both(rule: Rule, source: Source) -> bool:
 
 def _condition(source: Source) -> Condition:
     return source.key, source.operator, source.value or ""
-
-
-def _condition_text(source: Source) -> str:
-    return " ".join(str(part) for part in _condition(source))
 
 
 def _has_filter(pair: Pair) -> bool:

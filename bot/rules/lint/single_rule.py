@@ -249,16 +249,16 @@ def check_alone(rule: Rule) -> Iterator[Finding]:
 def _condition(place: Location, source: Source) -> Iterator[Finding]:
     rule_type = place.rule.rule_type
     if (found := why_never(rule_type, source)) is not None:
-        yield Finding(FindingKind.NEVER, (place,), value=_condition_text(source), why=found.why, better=found.better)
+        yield Finding(FindingKind.NEVER, (place,), value=condition_text(source), why=found.why, better=found.better)
     elif why := undecidable(source):
         yield Finding(FindingKind.UNDECIDABLE, (place,), value=source.value or "", undecidable=why)
     elif (trait := differing_trait(rule_type, source)) is not None:
         odd = IN_WILDCARD.search(source.value or "") if trait is Trait.READS_WILDCARD else None
         better = odd[0] if odd else ""
-        yield Finding(FindingKind.ENGINES_DIFFER, (place,), value=_condition_text(source), better=better, trait=trait)
+        yield Finding(FindingKind.ENGINES_DIFFER, (place,), value=condition_text(source), better=better, trait=trait)
 
 
-def _condition_text(source: Source) -> str:
+def condition_text(source: Source) -> str:
     """Return the condition as one text, which is equal for equal conditions in any pair."""
     return f"{source.key} {source.operator} {source.value or ''}"
 
