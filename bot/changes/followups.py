@@ -43,7 +43,6 @@ class FollowUps:
         reason: str = "",
         since: datetime | None = None,
         by_text: bool = False,
-        is_redo: bool = False,
     ) -> Change:
         """Undo an applied *change* by a new change, and return that one; raises NotUndoable where *change* was not applied.
 
@@ -52,7 +51,6 @@ class FollowUps:
         Requested twice, or by two people at once, it is one undo: the second request gets the change that the first made.
         *since*: when the request came in; what *by* has undone since then is the answer to it, whatever its outcome.
         *by_text*: *by* has not seen what the undo deletes, and so confirms it first where nobody else has to approve.
-        *is_redo*: *change* undid the last of a bulk change, and what undid the others is undone, too.
         Raises as `Rights.require` and `Proposer.submit` do.
         """
         if change.bulk.in_steps and change.set_id is not None:
@@ -63,17 +61,10 @@ class FollowUps:
         if (made := _find_since(undos, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
         _require_undoable(change)
-        whole = await self._whole_undone_by(change) if is_redo else None
-        done = await (self._undos_of_items(whole) if whole is not None else self._undoable_changes(change))
-        if whole is not None:
-            acts = await self.store.changes.get_many(list({each.set_id or each.id for each in done}))
-            is_own = all(self._is_own_act(each, by) for each in acts.values())
         for undo in undos:
             if _is_same_undo(undo, change, by, channel, is_own=is_own):
                 return undo
-        proposal = await self._inverse(change, done, by=by, channel=channel)
-        if whole is not None:
-            proposal = replace(proposal, purpose=whole.bulk.purpose)
+        proposal = await self._inverse(change, await self._undoable_changes(change), by=by, channel=channel)
         is_own = is_own and await self._is_exempt(change, proposal)
         proposal = proposal.with_request_fields(undoes_own=is_own, reason=reason, **await self._end_fields(change))
         if is_own and by_text and proposal.kind.destroys:
@@ -171,24 +162,6 @@ class FollowUps:
         done = [each for each in changes.values() if each.state is State.APPLIED and each.run.undone_by is None]
         if not done:
             raise NotUndoable(change)
-        return sorted(done, key=lambda each: each.item_number)
-
-    async def _whole_undone_by(self, undo: Change) -> Change | None:
-        """Return the bulk change whose last item *undo* undid after others; None where it undid all of it, or none."""
-        undone = await self.store.changes.get(undo.request.undoes or "")
-        if undone is not None and undone.set_id is not None:
-            undone = await self.store.changes.get(undone.set_id)
-        if undone is None or undone.run.undone_by != undo.id or not undone.is_bulk:
-            return None
-        return undone if any(each.set_id != undo.id for each in await self._undos_of_items(undone)) else None
-
-    async def _undos_of_items(self, whole: Change) -> Sequence[Change]:
-        """Return what undid each item of *whole*, numbered as in an undo of all of them."""
-        items = await self._items_of(whole, (Outcome.UNDONE,))
-        parts = await self.store.changes.get_many([item.change_id for item in items if item.change_id])
-        numbers = {each.run.undone_by or "": whole.bulk.size + 1 - each.item_number for each in parts.values()}
-        undos = await self.store.changes.get_many([*numbers])
-        done = [each.with_fields(item_number=numbers[each.id]) for each in undos.values() if each.run.undone_by is None]
         return sorted(done, key=lambda each: each.item_number)
 
     async def changes_to_revert(self, change: Change) -> Sequence[Change]:

@@ -112,7 +112,7 @@ def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | Non
     Of a bulk change, items that were not done can be tried again, and one can be undone alone.
     """
     if change.run.undone_by:
-        return [_switch_off_again_button(change), _redo_button(change)]
+        return [_switch_off_again_button(change), _redo_button(change, progress)]
     if change.is_temporary:
         return _end_buttons(change)
     if change.run.revert_failure is RevertFailure.CHANGED and not change.is_bulk:
@@ -156,8 +156,13 @@ def overtaken_buttons(change: Change, since: Change) -> list[Block | None]:
     return [run_button("Show rule", RulesShow(ref=change.edit.target.key or ""), "show")]
 
 
-def _redo_button(change: Change) -> Block | None:
-    """Return the button that undoes what undid *change*; None for a temporary one, which has other buttons for that."""
+def _redo_button(change: Change, progress: Progress | None) -> Block | None:
+    """Return the button that undoes what undid *change*; None for a temporary one, which has other buttons for that.
+
+    None, too, where several undos undid it: the button would make only a part of it again.
+    """
+    if progress is not None and not progress.is_undone_at_once:
+        return None
     undone = change.run.undone
     if undone is None or undone.cause.kind is not CauseKind.UNDO or change.request.reverts_at is not None:
         return None

@@ -128,7 +128,7 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
     "later": lambda change, c, g: g.changes.decisions.decide(change, Decision.APPROVE, c.user, for_later=True),
     "keep": lambda change, caller, g: g.changes.decisions.decide(change, Decision.WITHDRAW, caller.user),
     "undo": _undo,
-    "redo": lambda change, caller, g: _undo(change, caller, g, is_redo=True),
+    "redo": _undo,
     "end": lambda change, c, g: g.changes.followups.revert_early(change, by=c.user, since=c.asked_at),
     "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_decision_args(caller)),
     "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_decision_args(caller)),

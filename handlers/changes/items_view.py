@@ -167,6 +167,8 @@ class Progress:
     first: Sequence[Item]
     overtaking: Mapping[int, Change] = field(default_factory=dict)
     """What left nothing of items of a temporary change, by their numbers."""
+    is_undone_at_once: bool = False
+    """Whether one undo undid all that is undone."""
 
 
 def progress_text(tally: Tally) -> str:
