@@ -1,20 +1,15 @@
-"""The errors of decisions about changes, and the record of refusals in the audit, at most two entries a minute per person."""
+"""The errors of decisions about changes, and the record of refusals in the audit."""
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-import structlog
-
 from bot.changes.model.change import Change
 from bot.policy.model import Why
 from bot.store.audit import Event
-from bot.store.db import StoreError
 
 
 class ChangeError(Exception):
@@ -124,67 +119,25 @@ class TooManyRequests(Exception):
         self.channel = channel
 
 
-log = structlog.get_logger(__name__)
-
-COUNTED_FOR: Final = timedelta(minutes=1)
-
-
-@dataclass(slots=True)
-class _Minute:
-    begun: datetime
-    more: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """(operation, channel, why) -> how often since the first."""
+RECORDED_AGAIN_AFTER: Final = timedelta(minutes=1)
 
 
 @dataclass(slots=True)
 class Refusals:
-    """Records refusals in the audit, without letting one person fill it: each entry locks the head of the audit.
-
-    The first refusal of a person is recorded at once, those of the minute after it as one entry with their count. Refusals
-    that are only counted so far are lost where the process is killed; the first one never is.
-    """
+    """Records refusals in the audit, of one person and operation at most one a minute: each entry locks the head of the audit."""
 
     note: Callable[[Event], Awaitable[None]]
     now: Callable[[], datetime]
-    _minutes: dict[str, _Minute] = field(default_factory=dict)
+    _recorded: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    """(person, operation) -> when its last refusal was recorded, of those of the last minute."""
 
     async def add(self, operation: str, by: str, channel: str, why: str) -> None:
-        """Record a refusal, or count it; raises StoreError."""
-        minute, now = self._minutes.get(by), self.now()
-        if minute is not None and not self._is_over(minute):
-            minute.more[operation, channel, why] += 1
+        """Record a refusal, unless the same was recorded within the last minute; raises StoreError."""
+        now = self.now()
+        # Entries of a future, from before the clock was set back, count as old ones.
+        recent = {key: at for key, at in self._recorded.items() if timedelta(0) <= now - at < RECORDED_AGAIN_AFTER}
+        if (by, operation) in recent:
             return
-        # Set before anything is awaited, or another refusal at the same time would begin a minute of its own.
-        self._minutes[by] = _Minute(now)
-        if minute is not None:
-            await self._record(by, minute)
+        # Set before anything is awaited, or another refusal at the same time would be recorded, too.
+        self._recorded = recent | {(by, operation): now}
         await self.note(Event("refused", by, channel, target=operation, detail={"why": why}))
-
-    def _is_over(self, minute: _Minute) -> bool:
-        return not timedelta(0) <= self.now() - minute.begun < COUNTED_FOR
-
-    async def _record(self, by: str, minute: _Minute) -> None:
-        """Record what was counted for *by* as one event, under what was refused most often."""
-        if not minute.more:
-            return
-        (operation, channel, why), _ = minute.more.most_common(1)[0]
-        operations = sorted({each[0] for each in minute.more})
-        detail = {"why": why, "count": minute.more.total(), "operations": operations}
-        await self.note(Event("refused", by, channel, target=operation, detail=detail))
-
-    async def flush(self, *, everything: bool = True) -> None:
-        """Record what was counted, of all minutes, or with *everything* false of those that are over."""
-        for by in [by for by, minute in self._minutes.items() if everything or self._is_over(minute)]:
-            # Gone where another flush took it while this one waited for the database.
-            if (minute := self._minutes.pop(by, None)) is None:
-                continue
-            try:
-                await self._record(by, minute)
-            except StoreError as error:
-                log.warning("refusals_not_recorded", error=str(error), user=by, count=minute.more.total())
-
-    async def run(self, *, every: float) -> None:
-        """Record the refusals of each minute that is over, until cancelled; look every so many seconds."""
-        while True:
-            await asyncio.sleep(every)
-            await self.flush(everything=False)

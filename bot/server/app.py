@@ -187,7 +187,6 @@ async def running(
         await store.outbox.retry_given_up()
         for work in (
             policy.watch(every=2.5),
-            pipeline.refusals.run(every=timing.look_every),
             _run_daily_work(store),
             watch_loop(),
         ):
@@ -317,7 +316,6 @@ async def _working(
             # Deliveries run until here, since the work that has just ended enqueued some.
             await _cancel_and_wait(delivering)
             await outbox.flush(DRAIN_SECONDS)
-            await pipeline.refusals.flush()
             with contextlib.suppress(StoreError):  # then its work waits until the leases expire
                 await pipeline.journal.store.give_back_leases(pipeline.journal.owner)
 

@@ -122,9 +122,7 @@ async def test_questions_about_a_request_are_limited(workspace: Sandbox, alice: 
     await changes.decisions.ask(change, by=cara.id, text="Question 0?")  # the same one twice is one
 
 
-async def test_refusals_of_one_person_are_on_record_once_a_minute_with_their_count(
-    workspace: Sandbox, alice: Colleague, clock: Clock
-) -> None:
+async def test_the_same_refusal_of_one_person_is_on_record_once_a_minute(workspace: Sandbox, clock: Clock) -> None:
     forger = Forger(workspace, "U0DAN0001", SUPPORT)
     audit = workspace.bot.gatehouse.store.audit
     for _ in range(30):
@@ -135,10 +133,7 @@ async def test_refusals_of_one_person_are_on_record_once_a_minute_with_their_cou
     clock.ahead += timedelta(seconds=61)
     await forger.types("/rules list")
     await forger.hears(WHY_NOT[Why.GUEST].what, times=31)
-
-    entries = await audit.find(Filters(who=forger.user))
-    assert sorted(entry.detail.get("count", 1) for entry in entries) == [1, 1, 29]
-    assert "29 times" in alice.slack_text(await alice.says("/gatehouse audit"))
+    assert len(await audit.find(Filters(who=forger.user))) == 2
 
 
 @pytest.mark.threat("A13")
