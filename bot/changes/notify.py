@@ -35,9 +35,10 @@ MAX_TRIES = 12
 MAX_UNENDED_TRIES: Final = 3
 """Tries that began and never ended, after which a message is sent *plain*: drawing it may be what kills the process."""
 MAX_WAIT_SECONDS = 600.0
-MAX_TRIES_AWAY = 720
+MAX_TRIES_AWAY = 1440
 """The same while Slack is unavailable: about a day."""
-MAX_WAIT_AWAY_SECONDS = 120.0
+MAX_WAIT_AWAY_SECONDS = 60.0
+"""The longest time after Slack is back until what waited for it is sent."""
 REPEATED: Final[Mapping[str, Sequence[timedelta]]] = {
     Purpose.REMIND: (timedelta(minutes=45), timedelta(hours=3), timedelta(hours=8)),
     Purpose.REVIEW: (timedelta(hours=4), timedelta(hours=24)),
@@ -49,8 +50,6 @@ SAID_BEFORE: Final[Mapping[str, Callable[[Change], datetime | None]]] = {
     Purpose.OFFER: lambda change: change.request.reverts_at,
 }
 """Messages that are only sent before a moment, which may be past after a downtime."""
-MIN_RETRY_INTERVAL = timedelta(seconds=30)
-"""The shortest time between two early retries of waiting messages: Slack may answer one method and refuse another."""
 
 
 class TooSoon(Exception):
@@ -110,8 +109,6 @@ class OutboxWorker:
         """Messages that are claimed and about to be delivered."""
         self._busy: set[str] = set()
         """Channels and people that a message is claimed for: the next one waits, so that each gets them in order."""
-        self._slack_was_away = self._slack_is_back = False
-        self._back_at = self._now() - MIN_RETRY_INTERVAL
         self._next_due: datetime | None = None
         """When the next message is due that can be delivered, by the last look; None where there was none."""
 
@@ -130,9 +127,6 @@ class OutboxWorker:
 
     async def _claim(self, _: str) -> Delivery | None:
         """Claim the next message for a channel or person that gets none at the moment."""
-        if self._slack_is_back:
-            self._slack_is_back = False
-            log.info("slack_is_back", messages=await self._store.outbox.retry_failed_now())
         if not self._claimed:
             self._next_due = await self._store.outbox.next_due(but=self._busy)
             if self._next_due is None or self._next_due > self._now():
@@ -149,12 +143,6 @@ class OutboxWorker:
     async def _take(self, limit: int) -> None:
         self._claimed = await self._store.outbox.claim(self._owner, self._lease, limit=limit, but=self._busy)
         self._busy |= {message.to for message in self._claimed}
-
-    def on_slack_answer(self) -> None:
-        """Make messages that wait because Slack was away due at once; called when Slack has accepted something again."""
-        if self._slack_was_away and self._now() - self._back_at >= MIN_RETRY_INTERVAL:
-            self._slack_is_back, self._slack_was_away, self._back_at = True, False, self._now()
-            self._wake()
 
     async def _due_in(self, most: float) -> float:
         """Seconds until something is due that can be delivered then, at most *most*; the end of a delivery wakes the worker."""
@@ -186,7 +174,6 @@ class OutboxWorker:
             self._busy.discard(message.to)
 
     async def _try(self, message: Delivery) -> None:
-        began = self._now()
         try:
             note, again = None, self._repeat_time(message)
             # With an error on record, the tries before came to an end, so they did not kill their process.
@@ -205,7 +192,7 @@ class OutboxWorker:
         except OtherRelease:  # the other release delivers it
             await self._store.outbox.give_back(message, self._now())
         except Exception as error:  # noqa: BLE001  whatever went wrong, it is tried again
-            await self._retry(message, error, began)
+            await self._retry(message, error)
         else:
             await self._store.outbox.mark_delivered(message, note, again=again)
             DELIVERED.inc()
@@ -226,9 +213,8 @@ class OutboxWorker:
         # A card that is there already must not stay out of date, even if another message says the same.
         return await self._store.cards.get(change.id, purpose) is None
 
-    async def _retry(self, message: Delivery, error: Exception, began: datetime) -> None:
+    async def _retry(self, message: Delivery, error: Exception) -> None:
         away = bool(getattr(error, "is_away", False))
-        self._slack_was_away = self._slack_was_away or away
         reason = str(error)[:200] or type(error).__name__
         if message.attempt >= (MAX_TRIES_AWAY if away else MAX_TRIES):
             log.error("undeliverable", change=message.change_id[:8], purpose=message.purpose, error=reason)
@@ -240,9 +226,6 @@ class OutboxWorker:
         wait = getattr(error, "seconds", None) or min(most, 2.0 ** min(message.attempt, 10))
         log.warning("not_delivered", change=message.change_id[:8], error=type(error).__name__, again_in=wait)
         await self._store.outbox.retry(message, self._now() + timedelta(seconds=wait), reason)
-        if away and began < self._back_at:  # it was claimed when the others were made due
-            self._slack_is_back = True
-            self._wake()
 
 
 REFUSED: Final = frozenset({State.FAILED, State.STALE, State.APPLYING})

@@ -177,7 +177,6 @@ async def running(
         )
         digests = ChannelDigests(gatehouse, slack, cards.pace, timing.failpoint)
         outbox = OutboxWorker(pipeline.journal, cards.deliver, wake=wake_outbox, digest=digests.deliver)
-        slack.heard = outbox.on_slack_answer
         timers = TimerWorker(pipeline, wake_timers)
         batches = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake_batches)
         # As late as possible: an older release stops working from here on, so a start that fails must not get this far.

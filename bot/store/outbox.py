@@ -230,13 +230,6 @@ class Outbox:
         """Return for how many seconds the most overdue message has been due."""
         return (await self._backlog(WAITS, outbox.c.due <= self._session.now()))[1]
 
-    async def retry_failed_now(self) -> int:
-        """Make due the messages that wait after a failed try, unless Slack asked to wait; return how many."""
-        failed = outbox.c.last_error.not_in(["", "ratelimited"])
-        update = sa.update(outbox).where(WAITS, failed, self.leases.free).values(due=self._session.now())
-        async with self._session.writing() as tx:
-            return int((await tx.execute(update)).rowcount)
-
     async def _backlog(self, *which: sa.ColumnElement[bool]) -> tuple[int, float]:
         return await self._session.backlog(outbox.c.due, *which)
 

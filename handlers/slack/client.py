@@ -102,8 +102,6 @@ class Slack:
     """Applied to Slack's error texts before anything else: they may contain the refused token."""
     trouble: str = ""
     """Slack's error code for our token at the last call that failed because of it; empty once a call has succeeded."""
-    heard: Callable[[], None] = lambda: None
-    """Called after every call that succeeded."""
     ahead: float = 0.0
     """Seconds by which Slack's clock was ahead of ours at its last answer."""
 
@@ -151,7 +149,6 @@ class Slack:
                 note(outcome=outcome)
         self.trouble = ""
         self._note_headers(response)
-        self.heard()
         return response.data if isinstance(response.data, dict) else {}
 
     def _note_headers(self, response: AsyncSlackResponse) -> None:

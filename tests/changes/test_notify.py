@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import pytest
 import sqlalchemy as sa
-import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.journal import Journal
@@ -167,57 +166,6 @@ async def test_what_fails_with_an_error_is_never_plain(store: Store, clock: Stan
     assert not any(tries)
 
 
-async def test_an_answer_of_slack_hurries_what_waited_for_it_but_not_again_and_again(
-    store: Store, clock: StandingClock
-) -> None:
-    change = a_change(clock)
-    async with store.transaction() as tx:
-        await store.changes.add(tx, change, "one")
-        await store.outbox.enqueue(tx, change.id, "card")
-    errors = [ConnectionResetError(), SlackAway(), SlackAway()]
-
-    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
-        raise errors.pop(0)
-
-    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=Wake())
-
-    async def is_tried_again_at_once() -> bool:
-        clock.moment += timedelta(seconds=1)
-        deliverer.on_slack_answer()
-        return await deliverer.deliver_one()
-
-    assert await deliverer.deliver_one()
-    assert not await is_tried_again_at_once(), "Slack was there"
-    clock.moment += timedelta(minutes=5)
-    assert await deliverer.deliver_one()
-    assert await is_tried_again_at_once()
-    assert not await is_tried_again_at_once(), "Slack may take other messages, and not this one"
-
-
-async def test_that_slack_was_away_counts_until_it_answers_whatever_else_fails(
-    store: Store, clock: StandingClock
-) -> None:
-    changes = [a_change(clock).with_fields(channel=channel) for channel in ("C1", "C2")]
-    async with store.transaction() as tx:
-        for change in changes:
-            await store.changes.add(tx, change, change.id)
-            await store.outbox.enqueue(tx, change.id, "card")
-    errors = [SlackAway(), ConnectionResetError()]
-
-    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
-        if errors:
-            raise errors.pop(0)
-
-    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=Wake())
-    assert await deliverer.deliver_one()
-    assert await deliverer.deliver_one()
-    assert not await deliverer.deliver_one(), "both wait"
-
-    deliverer.on_slack_answer()
-
-    assert await deliverer.deliver_one()
-
-
 class NotedWake(Wake):
     """Notes for how many seconds the worker would wait."""
 
@@ -297,88 +245,6 @@ async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: S
     assert [each for each in begun if each != elsewhere] == [first, next_one]
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
-
-
-class SlackAway(Exception):
-    is_away = True
-
-
-async def test_what_was_under_way_when_slack_came_back_is_tried_again_at_once(
-    store: Store, clock: StandingClock
-) -> None:
-    change = a_change(clock)
-    async with store.transaction() as tx:
-        await store.changes.add(tx, change, "one")
-        await store.outbox.enqueue(tx, change.id, "card")
-    tries: list[asyncio.Event] = []
-
-    async def deliver(change: Change, _: str, is_plain: bool) -> None:
-        tries.append(asyncio.Event())
-        if len(tries) == 2:
-            await tries[1].wait()
-        if len(tries) < 3:
-            raise SlackAway
-
-    wake = Wake()
-    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=wake)
-    with structlog.testing.capture_logs() as logs:
-
-        async def refused_once() -> bool:
-            return await store.outbox.count_late() == 1
-
-        async def under_way() -> bool:
-            return len(tries) == 2
-
-        async def hurried() -> bool:
-            return any(log["event"] == "slack_is_back" for log in logs)
-
-        async def nothing_waits() -> bool:
-            return await store.outbox.count_waiting() == 0
-
-        running = asyncio.create_task(deliverer.run(every=3600))
-        await until(refused_once, "the first try fails")
-        clock.moment += timedelta(minutes=1)
-        wake()
-        await until(under_way, "the second try is under way")
-        clock.moment += timedelta(minutes=1)
-        deliverer.on_slack_answer()
-        await until(hurried, "what waits is due")
-        tries[1].set()
-        await until(nothing_waits, "the third try, at the time at which the second failed")
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
-
-
-@pytest.mark.parametrize(("second", "goes_at_once"), [(SlackAway, True), (ConnectionResetError, False)])
-async def test_only_what_failed_because_slack_was_away_is_tried_again_at_once(
-    store: Store, clock: StandingClock, second: type[Exception], goes_at_once: bool
-) -> None:
-    change = a_change(clock)
-    async with store.transaction() as tx:
-        await store.changes.add(tx, change, "one")
-        await store.outbox.enqueue(tx, change.id, "card")
-    tries: list[type[Exception]] = [SlackAway, second]
-    begun, ends = asyncio.Event(), asyncio.Event()
-
-    async def deliver(change: Change, _: str, is_plain: bool) -> None:
-        if len(tries) == 1:
-            begun.set()
-            await ends.wait()
-        if tries:
-            raise tries.pop(0)
-
-    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=Wake())
-    assert await deliverer.deliver_one()
-    clock.moment += timedelta(minutes=1)
-    under_way = asyncio.create_task(deliverer.deliver_one())
-    await begun.wait()
-    clock.moment += timedelta(minutes=1)
-    deliverer.on_slack_answer()
-    assert not await deliverer.deliver_one(), "it is under way"
-    ends.set()
-    await under_way
-
-    assert await deliverer.deliver_one() is goes_at_once
 
 
 async def test_a_graceful_stop_waits_for_what_is_under_way(store: Store, clock: StandingClock) -> None:
@@ -515,25 +381,13 @@ async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: S
     assert not await store.outbox.claim("me", LEASE)
     assert await store.outbox.next_due() == clock() + timedelta(hours=1), "nobody looks in vain for the note"
 
-    assert await store.outbox.retry_failed_now() == 1
+    clock.moment += timedelta(hours=1, seconds=1)
     (card,) = await store.outbox.claim("me", LEASE)
     async with store.transaction() as tx:
         await store.cards.put(tx, change.id, "C0OPS0001", "1.1", "card")
     await store.outbox.mark_delivered(card)
     (note,) = await store.outbox.claim("me", LEASE)
     assert note.purpose == "remind-1"
-
-
-async def test_what_slack_asked_to_wait_with_is_not_hurried(store: Store, clock: StandingClock) -> None:
-    change = a_change(clock)
-    async with store.transaction() as tx:
-        await store.changes.add(tx, change, "one")
-        await store.outbox.enqueue(tx, change.id, "card")
-    (card,) = await store.outbox.claim("me", LEASE)
-    await store.outbox.retry(card, clock() + timedelta(seconds=30), "ratelimited")
-
-    assert await store.outbox.retry_failed_now() == 0
-    assert not await store.outbox.claim("me", LEASE)
 
 
 UNDO: Final = {"undoes": "0" * 32, "cause": Cause(kind=CauseKind.UNDO, requester="U1"), "state": State.APPLIED}

@@ -101,7 +101,6 @@ LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
     "outbox: how many were given up": lambda store: store.outbox.count_given_up(),
     "outbox: the most overdue": lambda store: store.outbox.seconds_overdue(),
     "outbox: once more": lambda store: store.outbox.retry_given_up(),
-    "outbox: at once": lambda store: store.outbox.retry_failed_now(),
     "inbox: what was left": lambda store: store.inbox.claim("me", LEASE),
     "inbox: how many are open": lambda store: store.inbox.backlog(),
     "timers: what is due": lambda store: store.timers.claim("me", LEASE),

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from bot.changes.model.states import State
+from bot.changes.notify import MAX_WAIT_AWAY_SECONDS
 from sandbox.demo import Sandbox
 from tests.conftest import GENERAL, Clock, until
 from tests.harness.colleague import Colleague, undone
@@ -204,10 +205,10 @@ async def test_an_answer_gets_through_where_the_response_url_does_not(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["fatal_error", "500"])
-async def test_what_waited_while_slack_was_away_comes_at_once_and_in_order(
-    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, clock: Clock, fault: str
+async def test_what_waited_while_slack_was_away_comes_within_a_minute_and_in_order(
+    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock, fault: str
 ) -> None:
-    """For an hour nothing is given up, and the reminder comes after the card that it reminds of."""
+    """For half an hour nothing is given up, and the reminder comes after the card that it reminds of."""
     store = workspace.bot.gatehouse.store
     workspace.slack.faults.add(fault, method="chat.postMessage", times=1000)
     (waiting,) = workspace.slack.faults.waiting
@@ -223,10 +224,9 @@ async def test_what_waited_while_slack_was_away_comes_at_once_and_in_order(
     async with asyncio.timeout(10):
         while await store.outbox.count_waiting() < 2:  # noqa: ASYNC110  the reminder falls due by the clock that was set
             await asyncio.sleep(0.01)
-    clock.ahead += timedelta(seconds=31)
     workspace.slack.faults.waiting.clear()
 
-    await bob.says("/rules list")  # no clock goes on: this says that Slack is back
+    clock.ahead += timedelta(seconds=MAX_WAIT_AWAY_SECONDS)
     card = await cara.sees_change(of=OLD, state=State.PROPOSED)
     await cara.sees_note(card, "remind")
     await cara.clicks(card, "v1.decide.approve", confirm=True)
