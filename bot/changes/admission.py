@@ -9,12 +9,11 @@ from bot.changes.model.documents import canonical_form
 from bot.changes.model.parts import CauseKind, Guard
 from bot.changes.model.states import State
 from bot.changes.refusals import AlreadyRequested, NotTemporary, TooManyRequests
-from bot.policy.limits import OpenLimits
 from bot.store.engine import Store
 
 
 async def require_admission(
-    store: Store, tx: AsyncConnection, change: Change, reverts: Change | None, limits: OpenLimits
+    store: Store, tx: AsyncConnection, change: Change, reverts: Change | None, max_waiting: int
 ) -> None:
     """Require that *change* may be recorded; *reverts*: the temporary change whose end it is.
 
@@ -31,8 +30,11 @@ async def require_admission(
     if is_request and (is_guarded or change.request.starts_at is not None):
         await _require_new(store, tx, change)
     # An undo is never limited, however many requests wait.
-    if change.request.undoes is None and is_guarded:
-        await _require_room(store, tx, change, limits)
+    if change.request.undoes is not None or not is_guarded:
+        return
+    others = await store.changes.count_waiting(tx, change.request.requester) - 1
+    if others >= max_waiting:
+        raise TooManyRequests(others)
 
 
 async def _require_new(store: Store, tx: AsyncConnection, change: Change) -> None:
@@ -43,13 +45,6 @@ async def _require_new(store: Store, tx: AsyncConnection, change: Change) -> Non
         # A held change is requested again first, and withdrawn only then.
         if waiting.id != change.id and not waiting.run.held and _asks_the_same(waiting, change):
             raise AlreadyRequested(waiting)
-
-
-async def _require_room(store: Store, tx: AsyncConnection, change: Change, limits: OpenLimits) -> None:
-    of_person, in_channel = await store.changes.count_waiting(tx, change.request.requester, change.request.channel)
-    if limits.is_exceeded(of_person, in_channel):
-        of_one = of_person > limits.per_person
-        raise TooManyRequests((of_person if of_one else in_channel) - 1, channel=not of_one)
 
 
 def _asks_the_same(waiting: Change, change: Change) -> bool:

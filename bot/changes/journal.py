@@ -20,7 +20,7 @@ from bot.changes.model.items import Item
 from bot.changes.model.parts import Guard, Held, Question
 from bot.changes.model.states import Move, State
 from bot.changes.refusals import AlreadyDecided, NotTemporary, TooManyQuestions, UnknownChange
-from bot.policy.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLimits
+from bot.policy.limits import MAX_QUESTIONS_PER_REQUEST, MAX_WAITING_REQUESTS
 from bot.store.audit import Event
 from bot.store.engine import Store
 from bot.store.items import rows_of
@@ -55,7 +55,7 @@ class Journal:
     wake_batches: Callable[[], None]
     """Wakes the worker of bulk changes; called where one was approved."""
     lease: timedelta = LEASE
-    open_limits: OpenLimits = DEFAULT_LIMITS
+    max_waiting: int = MAX_WAITING_REQUESTS
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once this process is about to end: it then begins no more items of its bulk changes."""
     at_work: set[str] = field(default_factory=set)
@@ -74,7 +74,7 @@ class Journal:
 
         *begin*: also claim what is approved, for this process to execute. *reverts*: the temporary change whose end it is.
         Raises TargetBusy, NotTemporary where *reverts* has another end now, or none, AlreadyRequested where the same request
-        waits in its channel, and TooManyRequests where too many others wait.
+        waits in its channel, and TooManyRequests where too many others of the same person wait.
         """
         # Built before the transaction, since other writers wait for that.
         rows = await rows_of(change.id, items)
@@ -83,7 +83,7 @@ class Journal:
             # The same request came before: what it made then is the answer.
             if kept.id != change.id:
                 return kept
-            await require_admission(self.store, tx, change, reverts, self.open_limits)
+            await require_admission(self.store, tx, change, reverts, self.max_waiting)
             await self.store.items.add(tx, rows)
             events: Sequence[Event] = ()
             if change.decision.guard is Guard.NONE:

@@ -111,12 +111,11 @@ class NotPlanned(ChangeError):
 
 
 class TooManyRequests(Exception):
-    """The limit of waiting requests, of the person or in the *channel*, is reached: *count* wait for a decision."""
+    """The limit of waiting requests of the person is reached: *count* wait for a decision."""
 
-    def __init__(self, count: int, *, channel: bool) -> None:
+    def __init__(self, count: int) -> None:
         super().__init__(count)
         self.count = count
-        self.channel = channel
 
 
 RECORDED_AGAIN_AFTER: Final = timedelta(minutes=1)

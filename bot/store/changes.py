@@ -65,12 +65,10 @@ class Changes(ChangeQueries):
         super().__init__(session)
         self.leases = Leases(session, changes, changes.c.token)
 
-    async def count_waiting(self, tx: AsyncConnection, requester: str, channel: str) -> tuple[int, int]:
-        """Return how many requests of *requester*, and how many in *channel*, wait for a decision."""
-        theirs = sa.func.count().filter(changes.c.requester == requester)
-        here = sa.func.count().filter(changes.c.channel == channel)
-        row = (await tx.execute(sa.select(theirs, here).where(changes.c.state == State.PROPOSED))).one()
-        return row[0], row[1]
+    async def count_waiting(self, tx: AsyncConnection, requester: str) -> int:
+        """Return how many requests of *requester* wait for a decision."""
+        theirs = sa.and_(changes.c.state == State.PROPOSED, changes.c.requester == requester)
+        return await tx.scalar(sa.select(sa.func.count()).where(theirs)) or 0
 
     async def is_being_reverted(self, tx: AsyncConnection, change_id: str) -> bool:
         """Whether the revert of a temporary change is being applied, or its outcome is unknown."""

@@ -217,10 +217,9 @@ def _slack_refused_words(error: SlackRefused) -> Words:
 def _too_fast_words(error: TooFast) -> Words:
     rate = error.rate
     span = "minute" if rate.seconds == 60 else "hour"
-    who = f"This channel has used its {rate.per_channel}" if error.channel else f"You have used your {rate.per_person}"
     number, unit = (error.seconds, "second") if error.seconds < 120 else (-(-error.seconds // 60), "minute")
     return Words(
-        f"{who} {rate.what} for this {span}.",
+        f"You have used your {rate.per_person} {rate.what} for this {span}.",
         next=f"Try again in {plural(number, unit)}. You can still approve, deny, withdraw and undo.",
     )
 
@@ -233,7 +232,7 @@ OUTCOME_WORDS: Final[Table] = {
     NothingToDo: lambda _: Words("Nothing left to do.", "All of it is done, or its target is gone."),
     TargetBusy: _busy_words,
     TooManyRequests: lambda e: Words(
-        f"{'This channel already has' if e.channel else 'You already have'} {plural(e.count, 'pending request')}.",
+        f"You already have {plural(e.count, 'pending request')}.",
         next="Withdraw one, or wait until one is decided.",
         again={"Show pending": GatehousePending()},
     ),

@@ -33,7 +33,7 @@ from handlers.slack.reply import Attached, Caller, Reply
 async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehouse) -> Reply:
     if command.here and (await gatehouse.access.directory.place(caller.channel)).shared:
         raise NotAllowed(Why.SHARED_CHANNEL, "export", caller.user)
-    gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
+    gatehouse.limits.take(EXPORT_RATE, caller.user)
     listing = await gatehouse.rules.all()
     rules = listing.whole()
     groups = await gatehouse.groups.groups()
@@ -59,7 +59,7 @@ def _is_private(rules: Sequence[Rule], content: bytes) -> bool:
 async def export_members(command: MembersExport, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Export members to the person alone: a channel must not see whole emails."""
     site = gatehouse.site(command.site)
-    gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
+    gatehouse.limits.take(EXPORT_RATE, caller.user)
     listing = await site.members.all()
     everyone = listing.whole()
     command = await with_known_segments(command, site, caller, gatehouse)

@@ -66,7 +66,7 @@ class Import(Generic[C]):
 
     async def show(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View:
         """Return the form with what happens by what was chosen; the file is read again."""
-        async with gatehouse.limits.file_work(caller.user, caller.channel):
+        async with gatehouse.limits.file_work(caller.user):
             return plan_form(self.forms, *await self._make_plan(*agreed, caller, gatehouse))
 
     async def _preview(self, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> View:
@@ -77,7 +77,7 @@ class Import(Generic[C]):
             return file_form(self.forms, handed, str(error))
 
     async def _save(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
-        async with gatehouse.limits.file_work(caller.user, caller.channel):
+        async with gatehouse.limits.file_work(caller.user):
             plan, handed = await self._make_plan(*agreed, caller, gatehouse)
             why = _why_not_yet(plan, handed, is_moved=handed != agreed[0])
             if why or plan.is_empty:

@@ -59,7 +59,7 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
     since = await moment_of(span, caller, gatehouse, "gatehouse digest 24h")
     title = digest_view.span_title(span)
     if command.as_file:
-        gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
+        gatehouse.limits.take(EXPORT_RATE, caller.user)
     found = await read_digest(since, caller, gatehouse)
     if not command.as_file:
         return Private(digest_view.digest(found, title=title, public=caller.public, command=command))

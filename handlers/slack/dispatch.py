@@ -140,7 +140,7 @@ class Dispatcher:
     async def _admit(self, request: Request) -> None:
         """Whether the caller may use Gatehouse at all, and now; raises TooFast, NotAllowed or DirectoryUnavailable."""
         if _is_rate_limited(request):
-            self._gatehouse.limits.take(COMMAND_RATE, request.caller.user, request.caller.channel)
+            self._gatehouse.limits.take(COMMAND_RATE, request.caller.user)
         try:
             await self._gatehouse.access.require_member(request.caller.user)
         except NotAllowed:

@@ -35,7 +35,6 @@ from bot.changes.worker import Wake
 from bot.clients.gate import CallContext
 from bot.clients.http import Service
 from bot.clients.rules import RulesClient
-from bot.policy.limits import OpenLimits
 from bot.server.manifest import document
 from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
@@ -308,7 +307,7 @@ def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipelin
         return RuleAdapter(client.with_context(context))
 
     return open_pipeline(
-        Journal(store, now, "the drill", Wake(), Wake(), open_limits=OpenLimits(1_000_000, 1_000_000)),
+        Journal(store, now, "the drill", Wake(), Wake(), max_waiting=1_000_000),
         adapter=adapter,
         access=access(Directory(members={OPS: here})),
         new_id=lambda: uuid4().hex,

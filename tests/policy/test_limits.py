@@ -1,4 +1,4 @@
-"""One person's flood doesn't block others, and nobody who was quiet is stopped by one."""
+"""One person's flood doesn't block others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from bot.policy.limits import (
     FILES_AT_ONCE,
     IMPORT_RATE,
     MAX_KEYS,
-    OpenLimits,
     Rate,
     RateLimiter,
     StillRunning,
@@ -22,16 +21,15 @@ from bot.policy.limits import (
 )
 from tests.harness.clocks import StandingClock
 
-HERE, THERE = "C0HERE001", "C0THERE01"
 RATES = pytest.mark.parametrize("rate", [COMMAND_RATE, EXPORT_RATE, IMPORT_RATE], ids=lambda rate: rate.what)
 
 
-def taken(limits: RateLimiter, rate: Rate, user: str, channel: str, times: int) -> int:
+def taken(limits: RateLimiter, rate: Rate, user: str, times: int) -> int:
     """How many of so many acts were let through."""
     through = 0
     for _ in range(times):
         try:
-            limits.take(rate, user, channel)
+            limits.take(rate, user)
         except TooFast:
             continue
         through += 1
@@ -39,53 +37,39 @@ def taken(limits: RateLimiter, rate: Rate, user: str, channel: str, times: int) 
 
 
 @RATES
-def test_one_person_may_so_much_in_all_channels_together_until_time_has_passed(rate: Rate) -> None:
+def test_one_person_may_so_much_until_time_has_passed(rate: Rate) -> None:
     clock = StandingClock()
     limits = RateLimiter(clock)
 
-    assert taken(limits, rate, "U1", HERE, rate.per_person) == rate.per_person
-    assert taken(limits, rate, "U1", THERE, 5) == 0
-    assert taken(limits, rate, "U2", HERE, 1) == 1
+    assert taken(limits, rate, "U1", rate.per_person) == rate.per_person
+    assert taken(limits, rate, "U1", 5) == 0
+    assert taken(limits, rate, "U2", 1) == 1
 
     clock.moment += timedelta(seconds=rate.seconds - 1)
     with pytest.raises(TooFast) as refused:
-        limits.take(rate, "U1", HERE)
-    assert (refused.value.seconds, refused.value.channel) == (1, False)
+        limits.take(rate, "U1")
+    assert refused.value.seconds == 1
     clock.moment += timedelta(seconds=1)
-    assert taken(limits, rate, "U1", HERE, rate.per_person + 1) == rate.per_person
-
-
-@pytest.mark.threat("A13")
-@RATES
-def test_a_channel_that_many_flood_still_takes_acts_of_those_who_were_quiet(rate: Rate) -> None:
-    limits = RateLimiter(StandingClock())
-    for number in range(100):
-        taken(limits, rate, f"U{number}", HERE, rate.per_person)
-
-    assert taken(limits, rate, "U0QUIET01", HERE, rate.per_person) == rate.quiet
-    with pytest.raises(TooFast) as refused:
-        limits.take(rate, "U0QUIET01", HERE)
-    assert refused.value.channel
-    assert taken(limits, rate, "U0QUIET01", THERE, 1) == 1
+    assert taken(limits, rate, "U1", rate.per_person + 1) == rate.per_person
 
 
 def test_rates_are_counted_apart_and_what_was_refused_does_not_count() -> None:
     clock = StandingClock()
     limits = RateLimiter(clock)
-    taken(limits, EXPORT_RATE, "U1", HERE, 1_000)
+    taken(limits, EXPORT_RATE, "U1", 1_000)
 
-    assert taken(limits, IMPORT_RATE, "U1", HERE, 1) == 1
+    assert taken(limits, IMPORT_RATE, "U1", 1) == 1
     clock.moment += timedelta(seconds=EXPORT_RATE.seconds)
-    assert taken(limits, EXPORT_RATE, "U1", HERE, 1) == 1
+    assert taken(limits, EXPORT_RATE, "U1", 1) == 1
 
 
 def test_a_clock_that_is_set_back_locks_nobody_out() -> None:
     clock = StandingClock()
     limits = RateLimiter(clock)
-    taken(limits, COMMAND_RATE, "U1", HERE, COMMAND_RATE.per_person)
+    taken(limits, COMMAND_RATE, "U1", COMMAND_RATE.per_person)
     clock.moment -= timedelta(days=1)
 
-    assert taken(limits, COMMAND_RATE, "U1", HERE, 1) == 1
+    assert taken(limits, COMMAND_RATE, "U1", 1) == 1
 
 
 def test_people_of_long_ago_are_forgotten() -> None:
@@ -93,17 +77,9 @@ def test_people_of_long_ago_are_forgotten() -> None:
     limits = RateLimiter(clock)
     for number in range(30_000):
         clock.moment += timedelta(seconds=1)
-        limits.take(COMMAND_RATE, f"U{number}", f"C{number}")
+        limits.take(COMMAND_RATE, f"U{number}")
 
     assert len(limits._acts) <= 10_002
-
-
-@pytest.mark.parametrize(
-    ("of_person", "in_channel", "exceeded"),
-    [(20, 20, False), (21, 21, True), (21, 500, True), (2, 60, False), (2, 61, True), (1, 500, False)],
-)
-def test_open_requests_are_limited_and_one_is_always_taken(of_person: int, in_channel: int, *, exceeded: bool) -> None:
-    assert OpenLimits().is_exceeded(of_person, in_channel) is exceeded
 
 
 def test_a_heavy_command_runs_once_at_a_time_for_each_person() -> None:
@@ -122,11 +98,11 @@ async def test_a_process_works_on_so_many_files_at_a_time_and_each_person_on_one
     limits = RateLimiter(StandingClock())
     async with AsyncExitStack() as files:
         for number in range(FILES_AT_ONCE):
-            await files.enter_async_context(limits.file_work(f"U{number}", HERE))
+            await files.enter_async_context(limits.file_work(f"U{number}"))
         with pytest.raises(StillRunning):
-            await files.enter_async_context(limits.file_work("U0", HERE))
+            await files.enter_async_context(limits.file_work("U0"))
 
-        another = asyncio.create_task(limits.file_work("U9", HERE).__aenter__())
+        another = asyncio.create_task(limits.file_work("U9").__aenter__())
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert not another.done()
@@ -135,8 +111,8 @@ async def test_a_process_works_on_so_many_files_at_a_time_and_each_person_on_one
 
 def test_whoever_acts_first_while_others_are_forgotten_is_counted() -> None:
     limits = RateLimiter(StandingClock())
-    for number in range(MAX_KEYS // 2):
-        limits.take(COMMAND_RATE, f"U{number}", f"C{number}")
+    for number in range(MAX_KEYS):
+        limits.take(COMMAND_RATE, f"U{number}")
 
     most = COMMAND_RATE.per_person
-    assert taken(limits, COMMAND_RATE, "U-new", HERE, most + 1) == most
+    assert taken(limits, COMMAND_RATE, "U-new", most + 1) == most

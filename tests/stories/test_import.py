@@ -584,7 +584,7 @@ def steps_left(workspace: Sandbox, person: Colleague) -> int:
     taken = 0
     with suppress(TooFast):
         while True:
-            workspace.bot.gatehouse.limits.take(IMPORT_RATE, person.id, person.channel)
+            workspace.bot.gatehouse.limits.take(IMPORT_RATE, person.id)
             taken += 1
     return taken
 

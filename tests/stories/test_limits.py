@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.changes.model.states import State
-from bot.policy.limits import COMMAND_RATE, EXPORT_RATE, MAX_QUESTIONS_PER_REQUEST, OpenLimits
+from bot.policy.limits import COMMAND_RATE, EXPORT_RATE, MAX_QUESTIONS_PER_REQUEST, MAX_WAITING_REQUESTS
 from bot.policy.model import Why
 from bot.store.audit import Filters
 from handlers.changes.titles import STATES
@@ -15,7 +15,7 @@ from handlers.explain.table import is_problem
 from handlers.explain.why_not import WHY_NOT
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
-from tests.conftest import OPS, SUPPORT, Clock, until
+from tests.conftest import SUPPORT, Clock, until
 from tests.harness.colleague import Colleague, undone
 from tests.harness.payloads import Forger
 
@@ -51,7 +51,7 @@ async def test_commands_are_limited_for_one_person_and_what_must_work_still_does
     await alice.says("/rules off Redirect_chk01")
     await until(lambda: len(workspace.services.rules.calls("PUT")) == 2)
     for _ in range(COMMAND_RATE.per_person - 2):
-        workspace.bot.gatehouse.limits.take(COMMAND_RATE, alice.id, OPS)
+        workspace.bot.gatehouse.limits.take(COMMAND_RATE, alice.id)
 
     refused = await alice.is_refused("/gatehouse whoami")
     assert f" {COMMAND_RATE.per_person} " in alice.slack_text(refused)
@@ -72,7 +72,7 @@ async def test_commands_are_limited_for_one_person_and_what_must_work_still_does
 async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
-    most = OpenLimits().per_person
+    most = MAX_WAITING_REQUESTS
     *ids, last = with_rules(workspace, most + 1)
     await cara.says(f"/rules delete {OLD}")
     await asked(alice, ids)
@@ -100,7 +100,7 @@ async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
 
 async def test_exports_are_limited(workspace: Sandbox, alice: Colleague) -> None:
     for _ in range(EXPORT_RATE.per_person - 1):
-        workspace.bot.gatehouse.limits.take(EXPORT_RATE, alice.id, OPS)
+        workspace.bot.gatehouse.limits.take(EXPORT_RATE, alice.id)
     await alice.types("/rules export")
     await alice.sees_file("rules_")
 

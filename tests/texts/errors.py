@@ -181,7 +181,7 @@ def changes() -> Iterator[Sample]:
             f"so until {'it is reverted' if is_end else 'a plan starts'}",
             of(so, "/rules off Old shop", attempted=True),
         )
-    yield "too many requests", of(refusals.TooManyRequests(20, channel=False), attempted=True)
+    yield "too many requests", of(refusals.TooManyRequests(20), attempted=True)
     yield "the database, without an answer to COMMIT", of(CommitUnknown("reset"), "/rules off Old shop", attempted=True)
     yield "the database, after the claim", of(refusals.Unrecorded(WAITING), "/rules off Old shop", attempted=True)
     yield "the database", of(StoreError("disk I/O error"), "/rules off Old shop", attempted=True)
@@ -225,7 +225,7 @@ def limits() -> Iterator[Sample]:
     found: dict[str, Exception] = {
         "too many questions": refusals.TooManyQuestions(full),
         "too many freezes": freezing.TooManyFreezes(50),
-        "too fast": TooFast(EXPORT_RATE, 90, channel=False),
+        "too fast": TooFast(EXPORT_RATE, 90),
         "still running": StillRunning("/rules check"),
         "a start that is past": refusals.StartIsPast("today 9:00"),
         "an end that is past": refusals.EndIsPast("until 9:00"),
