@@ -11,7 +11,6 @@ from bot.text.times import duration_words
 from handlers.blocks import messages
 from handlers.blocks.buttons import command_text
 from handlers.blocks.messages import code, esc, join_words, moment, quote, url_code
-from handlers.errors import Words
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, slash
 from handlers.grammar.time_fields import Expiry, Start, TypedTime
@@ -55,8 +54,6 @@ class Context:
     """The names of rules that were asked for, too, and are as they should be already."""
     lists_rules: bool = False
     """Whether `rule_list` stands below, so that a sentence only counts many rules."""
-    frozen: Mapping[Command, Words] = field(default_factory=dict)
-    """Why commands would be refused that are about something frozen, and what is offered instead."""
 
 
 def sentence(command: Command, context: Context) -> str:

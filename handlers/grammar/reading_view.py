@@ -10,7 +10,6 @@ from bot.text.times import Kind, parse_time
 from handlers.blocks import messages
 from handlers.blocks.buttons import command_text, run_button, temporary_button, turn_button
 from handlers.blocks.messages import Block, Message, code, esc, join_words, quote
-from handlers.errors import Words
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
@@ -183,13 +182,9 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Mes
     if len(readings) > 1:
         blocks = [messages.section("*Which one do you mean?*")]
         for number, each in enumerate(readings):
-            instead = context.frozen.get(each)
-            button = next(iter(_buttons_instead(instead)), None) if instead else None
-            button = button if instead else turn_button(_verb_label(each), each, number)
-            blocks += _reading_blocks(each, context, button)
+            blocks += _reading_blocks(each, context, turn_button(_verb_label(each), each, number))
         return messages.message("Which one do you mean?", [*blocks, *footer])
-    instead = context.frozen.get(first)
-    buttons = [*(_buttons_instead(instead) if instead else [_do_it_button(first)]), _change_button(first)]
+    buttons = [_do_it_button(first), _change_button(first)]
     return messages.message(
         sentence(first, context), [*_reading_blocks(first, context), *messages.actions(buttons), *footer]
     )
@@ -202,17 +197,10 @@ def _reading_blocks(command: Command, context: Context, button: Block | None = N
     return [messages.section(head, button), *map(messages.section, listed)]
 
 
-def _buttons_instead(frozen: Words) -> list[Block | None]:
-    return [turn_button(label, each, f"then.{number}") for number, (label, each) in enumerate(frozen.again.items())]
-
-
 def _reach_question(made: Sequence[RulesMake], context: Context, footer: Sequence[Block]) -> Message:
-    later = [next(iter(context.frozen[each].again.values()), each) for each in made if each in context.frozen]
-    question = "Which URLs should it match, once that is over?" if later else "Which URLs should it match?"
-    offered = zip(made, later or made, strict=True)
-    buttons = [turn_button(REACH_LABELS[each.match], run, n) for n, (each, run) in enumerate(offered)]
+    buttons = [turn_button(REACH_LABELS[each.match], each, number) for number, each in enumerate(made)]
     blocks = [
-        messages.section(f"{_warned_sentence(made[0], context)}\n{question}"),
+        messages.section(f"{_warned_sentence(made[0], context)}\nWhich URLs should it match?"),
         *messages.actions([*buttons, _change_button(made[0])]),
     ]
     return messages.message(sentence(made[0], context), [*blocks, *footer])
@@ -232,13 +220,8 @@ def _footer(asked: str, *, attempted: bool) -> Block:
     return messages.context(f"{'Nothing was changed yet. ' * attempted}You typed {code(asked, 200)}")
 
 
-def act_label(command: Command) -> str:
-    """Return the label of the button that does *command*, or requests it."""
-    return REQUEST_LABELS.get(type(command), "Do it")
-
-
 def _do_it_button(command: Command) -> Block | None:
-    button = turn_button(act_label(command), command, 0)
+    button = turn_button(REQUEST_LABELS.get(type(command), "Do it"), command, 0)
     return button and button | {"style": "danger" if command.destroys else "primary"}
 
 
@@ -277,11 +260,10 @@ def _form_command(command: Command) -> Command | None:
 
 
 def _warned_sentence(command: Command, context: Context) -> str:
-    """Return the `sentence`, with the freeze that it meets, and a warning of what in it may be taken for something else."""
+    """Return the `sentence`, with a warning of what in it may be taken for something else."""
     lines = messages.lookalike_warnings(_texts(command, context))
     warnings = [f"*Warning:* {esc(line, 500)}" for line in lines[:MAX_NAMED]]
-    frozen = [context.frozen[command].what] if command in context.frozen else []
-    return "\n".join([sentence(command, context), *frozen, *warnings])
+    return "\n".join([sentence(command, context), *warnings])
 
 
 def _texts(command: Command, context: Context) -> Iterator[tuple[str, str]]:

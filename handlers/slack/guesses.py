@@ -9,21 +9,19 @@ from dataclasses import replace
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.edits import Target
 from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.members.model import Member, email_key, known_segments
 from bot.rules.model import Rule
-from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
 from handlers.changes.coming import Thing, refuse_unchanged
-from handlers.changes.freeze_view import freeze_line
-from handlers.changes.requests import FrozenNow, resolve_end, resolve_start, zone_of
+from handlers.changes.requests import resolve_end, resolve_start, zone_of
 from handlers.changes.titles import request_title
-from handlers.errors import AlreadySo, NoMember, NothingToUndo, NotOneGroup, UnknownSegment, Words
+from handlers.errors import AlreadySo, NoMember, NothingToUndo, NotOneGroup, UnknownSegment
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
 from handlers.grammar.command import Command, Unclear
@@ -48,7 +46,6 @@ from handlers.rules.commands import (
     RulesSet,
     RulesShow,
 )
-from handlers.rules.rule_edit import draft_of
 from handlers.rules.rule_refs import NotOne, find_change, look_up
 from handlers.slack.reply import Caller
 
@@ -126,13 +123,11 @@ class Guesses:
         known = await self._known_names(caller)
         changes = await self._titles_of_undos(fixed)
         titles = [rule.title for rule in done if not isinstance(expanded[0], RulesOn | RulesOff)]
-        frozen = {each: words for each in fixed if (words := await self._frozen_words(each, caller))}
         context = Context(
             {**known.titles, **changes},
             zone,
             people=await asyncio.to_thread(_names_of, known, fixed),
             done=titles,
-            frozen=frozen,
         )
         if unread := _typed_ends(expanded) - _typed_ends(found):  # of what would change nothing, and of nothing else
             shown = [RulesShow(ref) for each in found for ref in getattr(each, "refs", ())]
@@ -147,38 +142,6 @@ class Guesses:
                 raise NothingToUndo(reference)
             titles[reference] = request_title(change)
         return titles
-
-    async def _frozen_words(self, command: Command, caller: Caller) -> Words | None:
-        """Return why *command* would be refused at its time because of a freeze, and what is offered instead; else None."""
-        start: Start | None = getattr(command, "start", None)
-        at = start.at if start is not None and start.at is not None else self._gatehouse.now()
-        try:
-            edits = await self._edits_of(command, caller)
-        except NestedTooDeep:  # nobody can change it anyhow
-            return None
-        if (freeze := await self._gatehouse.changes.freezes.find_for_edits(edits, at, caller.user)) is None:
-            return None
-        expiry: Expiry | None = getattr(command, "expiry", None)
-        ends = expiry.at if expiry is not None else None
-        words = replace(FrozenNow(freeze, command, ends).words(), what=f"{freeze_line(freeze)}.")
-        if not any(rule.break_glass for rule in self._gatehouse.access.policy().guards):
-            return words
-        # Then it waits on a card, which offers the emergency override.
-        return replace(words, again={**words.again, reading_view.act_label(command): command})
-
-    async def _edits_of(self, command: Command, caller: Caller) -> Sequence[Edit]:
-        """Return what *command* is about, each thing as it is: what is looked for among the freezes."""
-        if isinstance(command, RulesMake):
-            return [_edit_of(Target(service="rules"), draft_of(command).body())]
-        if isinstance(command, RulesGroup):
-            return [_edit_of(Target(service="groups", key=command.group), {})]
-        if isinstance(command, MembersCommand):
-            site = await site_for(getattr(command, "site", None), caller, self._gatehouse)
-            segments = {"allowedSegments": [*getattr(command, "segments", ())]}
-            return [_edit_of(Target(service="members", site=site.name), segments)]
-        refs = {*getattr(command, "refs", ())}
-        rules = await self._list_soon(self._gatehouse.rules.recent()) or () if refs else ()
-        return [_edit_of(Target(service="rules", key=each.id), each.document()) for each in rules if each.id in refs]
 
     async def _split_by_effect(
         self, commands: Sequence[Command], caller: Caller
@@ -303,11 +266,6 @@ class Guesses:
         except (ClientError, TimeoutError):
             return None
         return listing.known
-
-
-def _edit_of(target: Target, document: Mapping[str, Any]) -> Edit:
-    kinds = {"rules": Kind.RULE_UPDATE, "groups": Kind.GROUP_UPDATE, "members": Kind.MEMBER_UPDATE}
-    return Edit(kind=kinds[target.service], target=target, before=dict(document), after=dict(document))
 
 
 def _read(typed: tuple[str, str], known: Known, searched: Command | None) -> Readings:
