@@ -137,25 +137,14 @@ class Freezes:
         planned = await self.store.changes.list_planned(MAX_PLANNED_CHANGES)
         return await self._blocked_changes(freeze, [each for each in planned if each.request.starts_at is not None])
 
-    async def running_changes_in(self, freeze: Freeze) -> Sequence[Change]:
-        """Return the running bulk changes that *freeze* covers: they were approved before it, and go on."""
-        begun = {State.APPROVED, State.APPLYING}
-        waiting = await self.store.changes.list_open(MAX_PLANNED_CHANGES)
-        running = [each for each in waiting if each.is_bulk and each.state in begun]
-        return await self._covered_changes(freeze, running) if freeze.holds_at(self.now()) else []
-
     async def _blocked_changes(self, freeze: Freeze, changes: Iterable[Change]) -> Sequence[Change]:
         """Return those of *changes* that *freeze* blocks at their start, or now."""
         now = self.now()
-        return await self._covered_changes(
-            freeze, [each for each in changes if freeze.holds_at(each.request.starts_at or now)]
-        )
-
-    async def _covered_changes(self, freeze: Freeze, changes: Iterable[Change]) -> Sequence[Change]:
         return [
             change
             for change in changes
-            if not is_held_by(freeze, change.request.requester)
+            if freeze.holds_at(change.request.starts_at or now)
+            and not is_held_by(freeze, change.request.requester)
             and not is_overridden(freeze, change)
             and any(freeze.covers(edit) for edit in await self.edits_of(change))
         ]

@@ -15,7 +15,7 @@ from handlers.changes.list_view import RowFacts, empty_message, list_message, ro
 from handlers.changes.people import public_text
 from handlers.changes.times import when
 from handlers.errors import Words
-from handlers.gatehouse.commands import GatehouseFreeze, GatehouseFreezes, GatehouseUnfreeze
+from handlers.gatehouse.commands import GatehouseFreezes, GatehouseUnfreeze
 from handlers.grammar.command import slash
 
 MARK: Final = ":snowflake:"
@@ -78,14 +78,9 @@ def mark_of(freeze: Freeze) -> str:
 
 
 def freeze_message(
-    freeze: ChatFreeze,
-    plans: Sequence[Change],
-    running: Sequence[Change],
-    facts: RowFacts,
-    *,
-    has_override: bool = False,
+    freeze: ChatFreeze, plans: Sequence[Change], facts: RowFacts, *, has_override: bool = False
 ) -> Message:
-    """Return the card of a new freeze for the channel: the plans that it blocks, what is *running* and goes on, a way to lift it.
+    """Return the card of a new freeze for the channel: the plans that it blocks, and a way to lift it.
 
     *has_override*: the policy lets somebody override what blocks a change.
     """
@@ -95,21 +90,10 @@ def freeze_message(
     blocks = [
         messages.section(f"{mark_of(freeze)} *{clause(freeze)}.*\n{who} {lifts}"),
         *_held_plans(plans, facts),
-        *_running_blocks(running, facts),
-        messages.context(f"Temporary changes still revert.{override}"),
+        messages.context(f"Temporary changes still revert, and what is under way goes on.{override}"),
         *messages.actions([_lift_button(freeze)]),
     ]
     return messages.message(f"{scope_text(freeze)} is {_state_word(freeze)}", blocks)
-
-
-def preview(freeze: ChatFreeze, plans: Sequence[Change], facts: RowFacts, command: GatehouseFreeze) -> Message:
-    """Return the question before a freeze is made, with the planned changes that it would hold back."""
-    blocks = [
-        messages.section(f"{MARK} *Freeze {scope_in_sentence(freeze)} {_period(freeze)}?*"),
-        *_held_plans(plans, facts),
-        *messages.actions([run_button("Freeze", command, 0, style="primary")]),
-    ]
-    return messages.message("Freeze?", blocks)
 
 
 def _held_plans(plans: Sequence[Change], facts: RowFacts) -> list[Block]:
@@ -119,15 +103,6 @@ def _held_plans(plans: Sequence[Change], facts: RowFacts) -> list[Block]:
     who = join_words(list(dict.fromkeys(f"<@{each.request.requester}>" for each in plans)), most=10)
     head = f"{plural(len(plans), 'planned change')} won’t start, planned by {who}:"
     return [messages.section(head), *rows(plans[:MAX_SHOWN], facts, public=True)]
-
-
-def _running_blocks(running: Sequence[Change], facts: RowFacts) -> list[Block]:
-    """Return the changes that were in progress when a freeze was made."""
-    if not running:
-        return []
-    goes = "is under way and goes on" if len(running) == 1 else "are under way and go on"
-    head = f"*{plural(len(running), 'bulk change')} {goes}.* *Stop* is on each card:"
-    return [messages.section(head), *rows(running[:MAX_SHOWN], facts, public=True)]
 
 
 MAX_SHOWN: Final = 10

@@ -185,8 +185,6 @@ class GatehouseFreeze(GatehouseCommand):
     expiry: Expiry = takes(UNTIL_WHEN)
     start: Start | None = takes(START)
     reason: str | None = takes(REASON)
-    anyway: bool = takes(Flag("anyway"), False)
-    """Whether the person has been shown what is planned within the freeze."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from bot.changes.freezing import Frozen, NoFreeze
@@ -54,7 +53,7 @@ async def lock(command: RulesLock, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 
 async def _make(command: GatehouseFreeze | RulesLock, caller: Caller, gatehouse: Gatehouse, **covered: Any) -> Reply:
-    """Freeze what is *covered*; if plans would be held back, first show them, unless *command* says ``anyway``."""
+    """Freeze what is *covered*; the answer names the plans that it holds back."""
     freezes, starts = gatehouse.changes.freezes, gatehouse.now()
     if isinstance(command, GatehouseFreeze) and command.start is not None:
         starts, _ = await resolve_start(command.start, caller, gatehouse)
@@ -62,14 +61,10 @@ async def _make(command: GatehouseFreeze | RulesLock, caller: Caller, gatehouse:
     by = {"id": caller.request[-24:], "by": caller.user, "channel": caller.channel, "made": gatehouse.now()}
     made = ChatFreeze(**by, starts=starts, until=until, why=unquote_reason(command.reason), **covered)
     plans = await freezes.planned_changes_in(made)
-    if plans and isinstance(command, GatehouseFreeze) and not command.anyway:
-        facts = await facts_of(plans, gatehouse)
-        return Private(freeze_view.preview(made, plans, facts, replace(command, anyway=True)))
     await freezes.make(made)
     has_override = any(rule.break_glass for rule in gatehouse.access.policy().guards)
-    running = await freezes.running_changes_in(made)
-    facts = await facts_of([*plans, *running], gatehouse)
-    return Posted(freeze_view.freeze_message(made, plans, running, facts, has_override=has_override))
+    facts = await facts_of(plans, gatehouse)
+    return Posted(freeze_view.freeze_message(made, plans, facts, has_override=has_override))
 
 
 async def _freeze_lists(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str, ...]]:

@@ -20,7 +20,7 @@ def takes(part: Part, default: Any = None) -> Any:
 
 
 PLAIN: Final = re.compile(r"[A-Za-z0-9#][\w@.+#/-]*")
-KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "help", "here", "anyway"})
+KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "help", "here"})
 
 
 def quote_if_ambiguous(text: str) -> str:

@@ -107,7 +107,7 @@ async def test_an_override_is_none_of_a_freeze_that_came_after_it(
 ) -> None:
     await granted_alone(alice, f"/members grant {ANNA} beta in 1h", State.PLANNED)
     # A word about the override may come as the first answer to this.
-    await cara.types("/gatehouse freeze everything anyway for 2h because cutover")
+    await cara.types("/gatehouse freeze everything for 2h because cutover")
     await cara.sees("is frozen until")
 
     clock.ahead += timedelta(minutes=61)

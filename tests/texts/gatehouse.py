@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
-from bot.changes.model.parts import BulkAct, Guard, Purpose, Undone
+from bot.changes.model.parts import Guard, Undone
 from bot.changes.model.states import State
 from bot.health import WORKS, Health, Level, health_of
 from bot.policy.freezes import ChatFreeze, Freeze
@@ -25,13 +25,11 @@ from handlers.gatehouse import audit_view, digest_view, home_view, views
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
-    GatehouseFreeze,
     GatehouseFreezes,
     GatehousePending,
     GatehousePlanned,
 )
 from handlers.gatehouse.digest_view import Digest
-from handlers.grammar.time_fields import Expiry
 from handlers.rules.commands import RulesHistory
 from tests.texts import Sample
 from tests.texts.cards import ANNA, CARA, CAUSES, MOVED, NOW, OLD_SHOP, OPS, SALE, change, off, with_vip
@@ -257,14 +255,8 @@ def freezes() -> Iterator[Sample]:
     later = {**made, "starts": NOW + timedelta(hours=1)}
     everything = ChatFreeze(id="e", title=freeze_view.EVERYTHING, **later)
     policy = Freeze(hosts=("*.example.com",), excepted=("status.example.com",), why="Christmas", **while_)
-    command = GatehouseFreeze(what="shop.example.com", expiry=Expiry("for 2h", 7200), anyway=True)
-    yield "freeze, with a plan in it", freeze_view.preview(frozen, [planned], FACTS, command)
-    yield "frozen", freeze_view.freeze_message(frozen, [planned], [], FACTS, has_override=True)
-    running = CHANGES[0].with_fields(
-        state=State.APPLYING, before=None, after=None, size=60, to_do=60, purpose=Purpose(act=BulkAct.SWITCH_OFF)
-    )
-    yield "frozen while something is under way", freeze_view.freeze_message(everything, [], [running], FACTS)
-    yield "locked", freeze_view.freeze_message(lock, [], [], RowFacts())
+    yield "frozen", freeze_view.freeze_message(frozen, [planned], FACTS, has_override=True)
+    yield "locked", freeze_view.freeze_message(lock, [], RowFacts())
     yield "one wants to lift it", freeze_view.lift_request_message(frozen, CARA)
     yield (
         "lifted",
