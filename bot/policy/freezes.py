@@ -83,17 +83,6 @@ class Freeze(BaseModel):
         return everywhere or any(_matches_any(name, self.excepted) for name in names if name)
 
 
-def may_overlap(one: Freeze, other: Freeze) -> bool:
-    """Whether two freezes may cover the same thing, judged by the names in both; the group or host of a rule is not looked up."""
-    is_everything = not all(any(each.lists.values()) for each in (one, other))
-    return is_everything or any(
-        _matches_any(name, getattr(two, names))
-        for names in LISTS
-        for first, two in ((one, other), (other, one))
-        for name in getattr(first, names)
-    )
-
-
 class ChatFreeze(Freeze):
     """A freeze that somebody made with a command; *title*: what it covers, as people call it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 
 from bot.changes.model.change import Change
@@ -108,33 +107,11 @@ def _held_plans(plans: Sequence[Change], facts: RowFacts) -> list[Block]:
 MAX_SHOWN: Final = 10
 
 
-def lifted_message(freeze: ChatFreeze, by: str, still: Sequence[Freeze] = ()) -> Message:
-    """Return what the channel sees once a freeze is lifted; *still*: those that go on, of the same or a part of it."""
-    if still:
-        kind = "lock" if freeze.is_lock else "freeze"
-        text = f"The {kind} of {scope_in_sentence(freeze)} is lifted, another one goes on"
-    elif freeze.is_lock:
-        text = f"{scope_text(freeze)} is unlocked"
-    elif freeze.title == EVERYTHING:
-        text = "The freeze of everything is lifted"
-    else:
-        text = f"{scope_text(freeze)} is no longer frozen"
-    head = f":unlock: *{text}.* Lifted by {_lifters(freeze, by)}."
-    lines = "\n".join(first_few([freeze_line(each) for each in still], MAX_SHOWN))
-    return messages.message(text, [messages.section(head), *([messages.section(lines)] if lines else [])])
-
-
-def lifted_card(freeze: ChatFreeze, by: str, at: datetime) -> Message:
-    """Return the card of a freeze whose button lifted it."""
-    text = f"{scope_text(freeze)} was {_state_word(freeze)}"
-    return messages.message(
-        text, [messages.section(f":unlock: *{text} until {when(at)}* · lifted by {_lifters(freeze, by)}")]
-    )
-
-
-def _lifters(freeze: ChatFreeze, by: str) -> str:
-    """Return who lifted a freeze, *by* last."""
-    return join_words([f"<@{by}>", *(f"<@{one}>" for one in freeze.lifted_by if one != by)])
+def lifted_message(freeze: ChatFreeze, by: str) -> Message:
+    """Return what the channel sees once a freeze is lifted, *by* last; another one may still cover the same."""
+    text = f"The {'lock' if freeze.is_lock else 'freeze'} of {scope_in_sentence(freeze)} was lifted"
+    who = join_words([f"<@{by}>", *(f"<@{one}>" for one in freeze.lifted_by if one != by)])
+    return messages.message(text, [messages.section(f":unlock: *{text}* by {who}.")])
 
 
 def lift_request_message(freeze: ChatFreeze, by: str) -> Message:

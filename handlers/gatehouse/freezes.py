@@ -9,7 +9,7 @@ from typing import Any
 from bot.changes.freezing import Frozen, NoFreeze
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.gatehouse import Gatehouse
-from bot.policy.freezes import LISTS, ChatFreeze, may_overlap
+from bot.policy.freezes import LISTS, ChatFreeze
 from bot.policy.model import FREEZE
 from handlers.blocks.messages import ListPage
 from handlers.changes import freeze_view
@@ -112,12 +112,8 @@ async def _lift(found: Sequence[ChatFreeze], caller: Caller, gatehouse: Gatehous
         await gatehouse.access.require(FREEZE, caller.user, caller.channel)
     freeze, is_lifted = await gatehouse.changes.freezes.lift(wanted.id, caller.user, caller.channel)
     if is_lifted:
-        now, left = gatehouse.now(), await gatehouse.changes.freezes.all()
-        still = [each for each in left if each.holds_at(now) and may_overlap(each, freeze)]
-        return Posted(
-            freeze_view.lifted_message(freeze, caller.user, still),
-            clicked=freeze_view.lifted_card(freeze, caller.user, now),
-        )
+        lifted = freeze_view.lifted_message(freeze, caller.user)
+        return Posted(lifted, clicked=lifted)
     return Posted(
         freeze_view.lift_request_message(freeze, caller.user), clicked=freeze_view.replaced_card(freeze, caller.user)
     )

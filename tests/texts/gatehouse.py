@@ -262,10 +262,8 @@ def freezes() -> Iterator[Sample]:
         "lifted",
         freeze_view.lifted_message(frozen.model_copy(update={"lifted_by": (CARA, "U0BOB0001")}), "U0BOB0001"),
     )
-    yield "lifted, but not everything", freeze_view.lifted_message(frozen, CARA, [everything, policy])
     yield "everything lifted", freeze_view.lifted_message(everything, CARA)
     yield "clicked, asked to lift", freeze_view.replaced_card(frozen, "U0BOB0001")
-    yield "clicked, lifted", freeze_view.lifted_card(frozen, CARA, NOW + timedelta(hours=1))
     yield "unlocked", freeze_view.lifted_message(lock, CARA)
     listed = ListPage.of([frozen, lock, everything, policy], None, 20)
     yield "freezes", freeze_view.freeze_list(listed, GatehouseFreezes())

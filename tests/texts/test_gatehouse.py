@@ -545,31 +545,21 @@ Frozen until 2026-11-23 01:24 UTC by @cara (“cutover”).
 [Lift freeze]\
 """,
             "lifted": """\
-shop.example.com is no longer frozen
-(unlock) shop.example.com is no longer frozen. Lifted by @bob and @cara.\
-""",
-            "lifted, but not everything": """\
-The freeze of shop.example.com is lifted, another one goes on
-(unlock) The freeze of shop.example.com is lifted, another one goes on. Lifted by @cara.
-(snowflake) Everything is frozen from 2026-11-21 02:24 UTC until 2026-11-23 01:24 UTC by @cara
-(snowflake) *.example.com, except status.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by the policy (“Christmas”)\
+The freeze of shop.example.com was lifted
+(unlock) The freeze of shop.example.com was lifted by @bob and @cara.\
 """,
             "everything lifted": """\
-The freeze of everything is lifted
-(unlock) The freeze of everything is lifted. Lifted by @cara.\
+The freeze of everything was lifted
+(unlock) The freeze of everything was lifted by @cara.\
 """,
             "clicked, asked to lift": """\
 Asked to lift it
 (snowflake) @cara froze shop.example.com until 2026-11-23 01:24 UTC (“cutover”)
 @bob asked to lift it: see the newer card.\
 """,
-            "clicked, lifted": """\
-shop.example.com was frozen
-(unlock) shop.example.com was frozen until 2026-11-21 02:24 UTC · lifted by @cara\
-""",
             "unlocked": """\
-“Old shop” is unlocked
-(unlock) “Old shop” is unlocked. Lifted by @cara.\
+The lock of “Old shop” was lifted
+(unlock) The lock of “Old shop” was lifted by @cara.\
 """,
             "freezes": """\
 4 freezes
