@@ -7,7 +7,6 @@ import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,14 +51,13 @@ Commands = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """One problem in the file: its place by key, by line as well where only a number tells tables apart, and the reason."""
+    """One problem in the file: its place by key, with the tables and values of a list counted from 1, and the reason."""
 
-    line: int
     key: str
     words: str
 
     def __str__(self) -> str:
-        return ": ".join(filter(None, (f"line {self.line}" if self.line else "", self.key, self.words)))
+        return ": ".join(filter(None, (self.key, self.words)))
 
 
 class BadPolicy(Exception):
@@ -91,30 +89,30 @@ def read_policy(path: str, commands: Commands) -> Policy:
     try:
         text = Path(path).read_text(encoding="utf-8")
         if not (tables := tomllib.loads(text)):
-            raise BadPolicy(path, [Wrong(0, "", EMPTY)])
+            raise BadPolicy(path, [Wrong("", EMPTY)])
         # Collected before the model is checked, so that one look at the file names everything that is wrong.
-        unknown = [*_unknown_roles(text, tables), *_wrong_aliases(text, tables, commands)]
+        unknown = [*_unknown_roles(tables), *_wrong_aliases(tables, commands)]
         policy = Policy.model_validate(tables)
     except FileNotFoundError as error:
-        raise BadPolicy(path, [Wrong(0, "", "the file is not there")]) from error
+        raise BadPolicy(path, [Wrong("", "the file is not there")]) from error
     except OSError as error:
-        raise BadPolicy(path, [Wrong(0, "", f"the file can't be read: {error.strerror}")]) from error
+        raise BadPolicy(path, [Wrong("", f"the file can't be read: {error.strerror}")]) from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise BadPolicy(path, [Wrong(line, "", "is not UTF-8 text: save the file again as UTF-8")]) from error
+        raise BadPolicy(path, [Wrong(f"line {line}", "is not UTF-8 text: save the file again as UTF-8")]) from error
     except tomllib.TOMLDecodeError as error:
-        raise BadPolicy(path, [Wrong(0, "", f"is not TOML: {error}")]) from error
+        raise BadPolicy(path, [Wrong("", f"is not TOML: {error}")]) from error
     except ValidationError as error:
-        wrong = [_locate_error(text, each["loc"], _error_words(each)) for each in error.errors(include_url=False)]
+        wrong = [_locate_error(each["loc"], _error_words(each)) for each in error.errors(include_url=False)]
         raise BadPolicy(path, [*wrong, *unknown]) from error
     except (RecursionError, ValueError) as error:
-        raise BadPolicy(path, [Wrong(0, "", "holds a number or a list that is too long to be read")]) from error
+        raise BadPolicy(path, [Wrong("", "holds a number or a list that is too long to be read")]) from error
     if unknown:
         raise BadPolicy(path, unknown)
     return policy
 
 
-def _unknown_roles(text: str, tables: dict[str, Any]) -> list[Wrong]:
+def _unknown_roles(tables: dict[str, Any]) -> list[Wrong]:
     """Return the roles that guards name and ``[roles]`` doesn't define, whatever else is wrong with the file."""
     roles, guards = tables.get("roles"), tables.get("guards")
     known = list(roles) if isinstance(roles, dict) else []
@@ -125,18 +123,16 @@ def _unknown_roles(text: str, tables: dict[str, Any]) -> list[Wrong]:
             names = guard.get(key) if isinstance(guard, dict) else None
             for place, name in enumerate(names if isinstance(names, list) else []):
                 if isinstance(name, str) and name not in known:
-                    wrong.append(
-                        _locate_error(text, ("guards", index, key, place), f"there is no role “{name}”; {there}")
-                    )
+                    wrong.append(_locate_error(("guards", index, key, place), f"there is no role “{name}”; {there}"))
     return wrong
 
 
-def _wrong_aliases(text: str, tables: dict[str, Any], commands: Commands) -> Iterator[Wrong]:
+def _wrong_aliases(tables: dict[str, Any], commands: Commands) -> Iterator[Wrong]:
     """Yield the aliases that hide a command, or that stand for none."""
     aliases = tables.get("aliases")
     for alias, command in aliases.items() if isinstance(aliases, dict) else ():
         if isinstance(command, str) and (words := _alias_refusal(alias, command, commands)):
-            yield _locate_error(text, ("aliases", alias), words)
+            yield _locate_error(("aliases", alias), words)
 
 
 def _alias_refusal(alias: str, command: str, commands: Commands) -> str:
@@ -157,24 +153,10 @@ def _error_words(error: Any) -> str:
     return words.format_map(error.get("ctx") or {}) if words else error["msg"].removeprefix("Value error, ")
 
 
-def _locate_error(text: str, place: Sequence[str | int], words: str) -> Wrong:
+def _locate_error(place: Sequence[str | int], words: str) -> Wrong:
     # pydantic names its own validators among the places of an error.
     path = [part for part in place if not (isinstance(part, str) and part.startswith("function-"))]
-    key = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
-    return Wrong(_line_of(text, path), key, words)
-
-
-def _line_of(text: str, path: Sequence[str | int]) -> int:
-    """Return the line of the table that *path* names by number; 0 where it names none by number."""
-    match path:
-        case [str(name), int(index), *_]:
-            # TOML allows spaces in a header: [[ guards ]] begins one as well.
-            header = f"[[{name}]]"
-            numbered = enumerate(text.splitlines(), 1)
-            lines = (number for number, line in numbered if line.replace(" ", "").startswith(header))
-            return next(islice(lines, index, None), 0)
-        case _:
-            return 0
+    return Wrong(".".join(str(part + 1) if isinstance(part, int) else part for part in path), words)
 
 
 class CurrentPolicy:
@@ -214,7 +196,7 @@ class CurrentPolicy:
             policy = read_policy(self._path, self._commands)
             for name, words in LOST.items():
                 if getattr(self.policy, name) and not getattr(policy, name):
-                    raise BadPolicy(self._path, [Wrong(0, name, words)])
+                    raise BadPolicy(self._path, [Wrong(name, words)])
             self.policy = policy
         except BadPolicy as error:
             self.trouble = str(error)

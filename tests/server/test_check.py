@@ -96,8 +96,8 @@ async def test_one_round_names_everything_that_does_not_work(variables: dict[str
 
     where = f"policy: POLICY_FILE (environment): {policy}:"
     assert failures(out) == [
-        f"{where} line 1: guards.1.guard: write 'none', 'confirm', 'approve' or 'approve-or-confirm'",
-        f"{where} line 1: guards.1.approvers.1: there is no role “leads”; there are no roles",
+        f"{where} guards.1.guard: write 'none', 'confirm', 'approve' or 'approve-or-confirm'",
+        f"{where} guards.1.approvers.1: there is no role “leads”; there are no roles",
         f"{where} aliases.kill: “of” begins with no command: write one, such as off or members offboard",
         "database: DATABASE_URL (environment): DatabaseError: file is not a database",
         "Slack: SLACK_BOT_TOKEN (environment): Slack refuses it (invalid_auth)",
