@@ -20,14 +20,13 @@ from bot.changes.refusals import (
     AlreadyDecided,
     AlreadyExtended,
     ApprovalWaits,
-    EndIsPast,
     EndsBeforeStart,
     MoreMustAgree,
     NothingToReview,
     NotPlanned,
     NotTemporary,
     PolicyTightened,
-    StartIsPast,
+    TimeIsPast,
 )
 from bot.changes.rights import RELEASES, Decision, OfRequest, Rights
 from bot.changes.targets import LOOKING, read_live
@@ -213,7 +212,7 @@ class Decisions:
     ) -> Change:
         """Move a planned change to *starts_at*, or begin it now (None); what was approved for its time is requested again.
 
-        Raises NotPlanned, StartIsPast, EndsBeforeStart, PolicyTightened, Frozen, and as `Rights.require` does.
+        Raises NotPlanned, TimeIsPast, EndsBeforeStart, PolicyTightened, Frozen, and as `Rights.require` does.
         """
         await self.rights.require(change, Decision.REPLAN, by)
         await self._require_startable(change, starts_at, as_typed)
@@ -239,12 +238,12 @@ class Decisions:
         return await self.journal.record(change, "replanned", by, update, request=request, note=note)
 
     async def _require_startable(self, change: Change, starts_at: datetime | None, as_typed: str) -> None:
-        """Require that *change* can begin at *starts_at*, or now; raises NotPlanned, StartIsPast, EndsBeforeStart, Frozen."""
+        """Require that *change* can begin at *starts_at*, or now; raises NotPlanned, TimeIsPast, EndsBeforeStart, Frozen."""
         now = self.journal.now()
         if change.state is not State.PLANNED:
             raise NotPlanned(change)
         if starts_at is not None and starts_at <= now:
-            raise StartIsPast(as_typed)
+            raise TimeIsPast(as_typed)
         ends = change.request.reverts_at
         if ends is not None and ends <= (starts_at or now):
             raise EndsBeforeStart
@@ -325,9 +324,9 @@ class Decisions:
         return await self.journal.record(change, "extended", by, update, request=request)
 
     async def end_at(self, change: Change, *, by: str, ends_at: datetime, as_typed: str, request: str) -> Change:
-        """Move the end of a temporary *change* to *ends_at*, later or sooner; raises as `extend` does, and EndIsPast."""
+        """Move the end of a temporary *change* to *ends_at*, later or sooner; raises as `extend` does, and TimeIsPast."""
         if ends_at <= self.journal.now():
-            raise EndIsPast(as_typed)
+            raise TimeIsPast(as_typed)
 
         def update(held: Change) -> Mapping[str, Any]:
             _end_of(held)

@@ -14,7 +14,7 @@ from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.model.parts import ChangeDecision, Guard
 from bot.changes.proposals import Proposal
-from bot.changes.refusals import EndIsPast, StartIsPast
+from bot.changes.refusals import TimeIsPast
 from bot.policy.access import Access
 from bot.policy.freezes import Freeze
 from bot.policy.model import STRENGTH
@@ -47,16 +47,16 @@ class Proposer:
         *reverts*: the temporary change whose end it is.
         Raises TargetBusy while another change holds the target, NotAllowed, NobodyCanApprove and Frozen as the policy says,
         DirectoryUnavailable where Slack doesn't say who the requester is, NotTemporary where *reverts* has another end now,
-        StartIsPast, EndIsPast, AlreadyRequested, TooManyRequests, and NothingToDo.
+        TimeIsPast, AlreadyRequested, TooManyRequests, and NothingToDo.
         """
         # First, so that a second delivery gets the same answer, even if a time has passed or a right was lost since.
         if (known := await self.journal.store.changes.find_by_key(idempotency_key)) is not None:
             return known
         change = proposal.change(self.new_id(), self.journal.now())
         if self.executor.is_past_end(change):
-            raise EndIsPast(change.request.reverts_at_as_typed)
+            raise TimeIsPast(change.request.reverts_at_as_typed)
         if (starts := change.request.starts_at) is not None and starts <= change.created:
-            raise StartIsPast(change.request.starts_at_as_typed)
+            raise TimeIsPast(change.request.starts_at_as_typed)
         note(change=change.id)
         if not proposal.request.agreed:
             change = await self._with_guard(change, proposal)

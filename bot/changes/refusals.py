@@ -86,20 +86,11 @@ class UnknownChange(Exception):
     """No change has this id."""
 
 
-class EndIsPast(Exception):
-    """The requested end is past, or passed before the change could be applied; *end*: as it was typed."""
+@dataclass(eq=False)
+class TimeIsPast(Exception):
+    """The requested start or end is past, or passed before the change could be applied; *time*: as it was typed."""
 
-    def __init__(self, end: str) -> None:
-        super().__init__(end)
-        self.end = end
-
-
-class StartIsPast(Exception):
-    """The requested start is past; *start*: as it was typed."""
-
-    def __init__(self, start: str) -> None:
-        super().__init__(start)
-        self.start = start
+    time: str
 
 
 class EndsBeforeStart(Exception):

@@ -18,7 +18,7 @@ from bot.changes.model.items import Item
 from bot.changes.model.parts import ChangeRequest, Purpose
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine, is_there
-from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
+from bot.changes.refusals import EndsBeforeStart, TimeIsPast
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import Freeze
 from bot.text.documents import NestedTooDeep, ServiceRecord
@@ -208,7 +208,7 @@ async def with_times(
 ) -> Proposal:
     """Return *proposal* with *start* and *expiry* as moments in the caller's zone; an end counts from the start.
 
-    Raises DirectoryUnavailable, StartIsPast, EndIsPast, EndsBeforeStart and TimeIsFar.
+    Raises DirectoryUnavailable, TimeIsPast, EndsBeforeStart and TimeIsFar.
     """
     if start is None and expiry is None:
         return proposal
@@ -228,10 +228,10 @@ async def with_times(
 async def resolve_end(expiry: Expiry, starts: datetime, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:
     """Return the moment that *expiry* means to *caller* for what begins at *starts*, and how their clocks show it.
 
-    Raises EndIsPast, EndsBeforeStart and TimeIsFar.
+    Raises TimeIsPast, EndsBeforeStart and TimeIsFar.
     """
     said_at = caller.asked_at or gatehouse.now()
-    ends, read = await _resolve_time(expiry, said_at, EndIsPast, caller, gatehouse, starts)
+    ends, read = await _resolve_time(expiry, said_at, caller, gatehouse, starts)
     if ends <= starts:
         raise EndsBeforeStart
     return ends, read
@@ -239,13 +239,12 @@ async def resolve_end(expiry: Expiry, starts: datetime, caller: Caller, gatehous
 
 async def resolve_start(start: Start, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:
     """Return the moment that *start* means to *caller*, and how their clocks show it; raises as `with_times` does."""
-    return await _resolve_time(start, caller.asked_at or gatehouse.now(), StartIsPast, caller, gatehouse)
+    return await _resolve_time(start, caller.asked_at or gatehouse.now(), caller, gatehouse)
 
 
 async def _resolve_time(
     time: TypedTime,
     said_at: datetime,
-    past: type[StartIsPast | EndIsPast],
     caller: Caller,
     gatehouse: Gatehouse,
     starts: datetime | None = None,
@@ -253,7 +252,7 @@ async def _resolve_time(
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
     moment, now = resolve_moment(time, zone, said_at, starts), gatehouse.now()
     if moment is None or moment <= now:  # it may have passed before a request whose process died was resumed
-        raise past(time.as_typed)
+        raise TimeIsPast(time.as_typed)
     if moment > now + timedelta(seconds=MAX_DURATION_SECONDS):
         raise TimeIsFar(time.as_typed)
     shown = zone_of(time.wall.zone) if time.wall is not None and time.wall.zone else zone

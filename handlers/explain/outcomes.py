@@ -13,7 +13,6 @@ from bot.changes.refusals import (
     AlreadyExtended,
     AlreadyRequested,
     ApprovalWaits,
-    EndIsPast,
     EndsBeforeStart,
     LookFirst,
     MoreMustAgree,
@@ -23,7 +22,7 @@ from bot.changes.refusals import (
     NotUndoable,
     NotYours,
     PolicyTightened,
-    StartIsPast,
+    TimeIsPast,
     TooManyQuestions,
     TooManyRequests,
     UnknownChange,
@@ -374,18 +373,14 @@ OUTCOME_WORDS: Final[Table] = {
         next="Look at them again, then make your change.",
         again={"Show settings": GatehouseSettings()},
     ),
-    StartIsPast: lambda e: Words(
-        f"{code(e.start)} is in the past, or passed while Gatehouse restarted.",
-        next="Request it again with a later time, or without one.",
+    TimeIsPast: lambda e: Words(
+        f"{code(e.time)} is in the past, or passed while Gatehouse restarted.",
+        next="Request it again with a later time.",
     ),
     NotPlanned: lambda e: Words(
         f"*{request_title(e.change)}* {STATES[e.change.state].clause}, and no longer waits for a time.", unchanged=None
     ),
     EndsBeforeStart: lambda _: Words("It would end before it starts.", next="Choose a later end, or an earlier start."),
-    EndIsPast: lambda e: Words(
-        f"{code(e.end)} is in the past, or passed while Gatehouse restarted.",
-        next="Request it again with a later time.",
-    ),
     CommitUnknown: lambda _: Words(
         "Gatehouse’s database gave no clear answer, so this may still be done.",
         next="Wait for its card. If there is none after five minutes, check what is there before you try again.",

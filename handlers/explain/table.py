@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot.changes.freezing import Frozen
-from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast, TooManyRequests, Unrecorded
+from bot.changes.refusals import EndsBeforeStart, TimeIsPast, TooManyRequests, Unrecorded
 from bot.clients.errors import ClientError
 from bot.gatehouse import UnknownSite
 from bot.policy.access import NobodyCanApprove
@@ -244,7 +244,7 @@ def outcome_of(error: Exception) -> str:
 PASSING: Final = (*TROUBLE, TooFast, StillRunning, Frozen, TargetBusy, TooManyRequests)
 """Errors of a form's checks that the same form, sent again later, may not meet."""
 CORRECTED_AT: Final[Mapping[type[Exception], str]] = {
-    **dict.fromkeys((StartIsPast, EndIsPast, EndsBeforeStart, TimeIsFar, TimeIsSkipped), inputs.START),
+    **dict.fromkeys((TimeIsPast, EndsBeforeStart, TimeIsFar, TimeIsSkipped), inputs.START),
     FileGone: inputs.FILE,
 }
 """Errors that somebody corrects in a form that has such an input, by its block id."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from bot.changes.model.edits import Edit, Target
 from bot.changes.model.items import Item, Outcome
-from bot.changes.refusals import EndIsPast, EndsBeforeStart
+from bot.changes.refusals import EndsBeforeStart, TimeIsPast
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import run_in_slices
 from bot.gatehouse import Gatehouse
@@ -204,7 +204,7 @@ async def _end_of_table(table: RedirectFile, handed: Handed, caller: Caller, gat
     starts = gatehouse.now() if start is None else (await resolve_start(start, caller, gatehouse))[0]
     try:
         return TableEnd(expiry, (await resolve_end(expiry, starts, caller, gatehouse))[0])
-    except EndIsPast as error:
+    except TimeIsPast as error:
         raise _bad_end(f"{named} is in the past.") from error
     except EndsBeforeStart as error:
         raise _bad_end(f"{named} is before the start.") from error

@@ -33,7 +33,6 @@ from bot.changes.refusals import (
     AlreadyDecided,
     AlreadyRequested,
     ApprovalWaits,
-    EndIsPast,
     EndsBeforeStart,
     MoreMustAgree,
     NothingToReview,
@@ -42,7 +41,7 @@ from bot.changes.refusals import (
     NotUndoable,
     NotYours,
     PolicyTightened,
-    StartIsPast,
+    TimeIsPast,
     TooManyQuestions,
     TooManyRequests,
 )
@@ -98,9 +97,8 @@ STEPS: Final = 50
 PHASES: Final = (Phase.generate, Phase.shrink) if LONG else (Phase.generate,)
 
 REFUSALS: Final = (
-    EndIsPast,
     EndsBeforeStart,
-    StartIsPast,
+    TimeIsPast,
     NotPlanned,
     PolicyTightened,
     Frozen,

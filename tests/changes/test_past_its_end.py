@@ -14,7 +14,7 @@ from bot.changes.model.items import Outcome
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
-from bot.changes.refusals import EndIsPast
+from bot.changes.refusals import TimeIsPast
 from bot.changes.rights import Decision
 from sandbox.services.answers import Call
 from tests.changes.world import (
@@ -64,7 +64,7 @@ async def test_nothing_is_sent_after_the_end(database_url: str, *, several: bool
         change = await mine.pipeline.journal.get(change.id)
         assert world.services.rules.calls("PUT") == []
         assert (change.state, change.run.refusal) == (State.FAILED, END_PASSED)
-        with pytest.raises(EndIsPast):
+        with pytest.raises(TimeIsPast):
             await mine.pipeline.proposer.submit(wanted, idempotency_key="again")
 
 

@@ -227,8 +227,7 @@ def limits() -> Iterator[Sample]:
         "too many freezes": freezing.TooManyFreezes(50),
         "too fast": TooFast(EXPORT_RATE, 90),
         "still running": StillRunning("/rules check"),
-        "a start that is past": refusals.StartIsPast("today 9:00"),
-        "an end that is past": refusals.EndIsPast("until 9:00"),
+        "a time that is past": refusals.TimeIsPast("until 9:00"),
         "an end before its start": refusals.EndsBeforeStart(),
     }
     yield from ((title, of(error, attempted=True)) for title, error in found.items())

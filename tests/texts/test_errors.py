@@ -759,12 +759,7 @@ Your last `/rules check` is still running.
 (warning) Your last `/rules check` is still running.
 Wait for its result.\
 """,
-            "a start that is past": """\
-`today 9:00` is in the past, or passed while Gatehouse restarted. Nothing was changed.
-(warning) `today 9:00` is in the past, or passed while Gatehouse restarted.
-Nothing was changed. Request it again with a later time, or without one.\
-""",
-            "an end that is past": """\
+            "a time that is past": """\
 `until 9:00` is in the past, or passed while Gatehouse restarted. Nothing was changed.
 (warning) `until 9:00` is in the past, or passed while Gatehouse restarted.
 Nothing was changed. Request it again with a later time.\
