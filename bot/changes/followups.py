@@ -246,29 +246,12 @@ class FollowUps:
             raise AlreadyRequested(before[-1])
         else:
             proposal = await self._propose_again(change, by=by, channel=channel)
-            if await self._is_rest_of_own_undo(change, proposal, by):
-                # The person who pressed the button was not shown what this deletes.
-                guard = Guard.CONFIRM if proposal.kind.destroys else None
-                proposal = replace(proposal.with_request_fields(undoes_own=True), guard=guard)
             made = await self.proposer.submit(proposal, idempotency_key=f"again:{change.id}:{len(before)}")
         # Only once the new request is stored: a crash in between leaves two requests rather than none.
         if is_held:
             decided = {"decided_by": by, "decided_at": self.proposer.journal.now(), "decision_reason": ""}
             await self.proposer.journal.move(change, Move.WITHDRAW, by=by, **decided)
         return made
-
-    async def _is_rest_of_own_undo(self, change: Change, proposal: Proposal, by: str) -> bool:
-        """Whether *proposal* of *by*, to try *change* again, undoes their own act as they left it, and the policy guards that.
-
-        Then it needs no approval, as the first try didn't.
-        """
-        if change.request.undoes is None or not change.request.undoes_own or proposal.guard is not None:
-            return False
-        policy = self.rights.access.policy()
-        if all(policy.guard_for(operation, site).guard is Guard.NONE for operation, site in change.needs):
-            return False
-        undone = await self.proposer.journal.get(change.request.undoes)
-        return self._is_own_act(undone, by) and await self._is_exempt(undone, proposal)
 
     async def _propose_again(self, change: Change, *, by: str, channel: str) -> Proposal:
         items = await self._items_not_done(change)
