@@ -52,6 +52,7 @@ app.add_typer(segments, name="segment")
 
 FOLDER = Path(os.environ.get("SANDBOX_FOLDER", "var/sandbox"))
 PORTS = (8800, 8801, 8802, 8803)
+Port = Annotated[int, typer.Option(min=0, max=65_535)]
 OPS, SUPPORT = "C0OPS0001", "C0SUPPORT"
 LOOKS, PAUSE_SECONDS = 60, 0.25
 """How often, and with what pause, a demo looks where another one runs that was started at the same time."""
@@ -176,15 +177,15 @@ def _is_problem(reply: Message | View) -> bool:
 
 @app.command()
 def services(
-    rules_port: int = PORTS[1],
-    members_port: int = PORTS[2],
+    rules_port: Port = PORTS[1],
+    members_port: Port = PORTS[2],
     switch: Annotated[list[str] | None, typer.Option(help="NAME=CHOICE, as in `switches`; may be repeated.")] = None,
 ) -> None:
     """Run both services alone."""
     try:
-        chosen = Switches(**dict(one.split("=", 1) for one in switch or ()))
-    except (TypeError, ValueError) as error:
-        print(f"--switch: {error}. `python -m sandbox switches` lists them.", file=sys.stderr)
+        chosen = Switches.of(switch or ())
+    except ValueError as error:
+        print(f"--switch {error}. `python -m sandbox switches` lists them.", file=sys.stderr)
         raise typer.Exit(2) from None
     asyncio.run(_run_services(chosen, (rules_port, members_port)))
 
@@ -218,7 +219,7 @@ def slack(
     request_url: Annotated[
         str, typer.Option(help="Where the app takes requests.")
     ] = "http://127.0.0.1:3000/slack/events",
-    port: int = PORTS[0],
+    port: Port = PORTS[0],
     manifest: Annotated[
         Path | None, typer.Option(help="The app's manifest, YAML or JSON; without it, Gatehouse's own.")
     ] = None,

@@ -141,8 +141,9 @@ def transport(surroundings: Place) -> Transport:
 @pytest.fixture
 def switches(request: pytest.FixtureRequest) -> Switches:
     """What the run was asked for; a test may be parametrised with others."""
-    asked = dict(each.split("=", 1) for each in request.config.getoption("--switch"))
-    return Switches(**getattr(request, "param", asked))
+    if hasattr(request, "param"):
+        return Switches(**request.param)
+    return Switches.of(request.config.getoption("--switch"))
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -29,7 +30,16 @@ class Switches:
         for field in fields(self):
             value = getattr(self, field.name)
             if value not in CHOICES[field.name][0]:
-                raise ValueError(f"{field.name}: {value!r} is none of {', '.join(CHOICES[field.name][0])}")
+                raise ValueError(f"{field.name}={value}: write one of {', '.join(CHOICES[field.name][0])}")
+
+    @classmethod
+    def of(cls, chosen: Iterable[str]) -> Switches:
+        """Return the switches that are set by texts such as ``paging=pages``; raises ValueError with what is wrong with one."""
+        pairs = [one.partition("=") for one in chosen]
+        for name, equals, choice in pairs:
+            if name not in CHOICES:
+                raise ValueError(f"{name}{equals}{choice}: no switch is called so")
+        return cls(**{name: choice for name, _, choice in pairs})
 
 
 CHOICES: Final[dict[str, tuple[tuple[str, ...], str]]] = {

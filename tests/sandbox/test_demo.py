@@ -117,3 +117,23 @@ async def test_a_part_alone_has_nothing_to_forget(tmp_path: Path, command: str) 
 
     assert process.returncode == 2
     assert b"--fresh" in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("services", "--switch", "paging"), "--switch paging=: write one of off, pages, sizeless."),
+        (("services", "--switch", "paging=some"), "--switch paging=some: write one of off, pages, sizeless."),
+        (("services", "--switch", "pagin=off"), "--switch pagin=off: no switch is called so."),
+        (("services", "--members-port", "65536"), "--members-port"),
+        (("slack", "--port", "-1"), "--port"),
+    ],
+)
+async def test_an_option_that_cannot_be_meant_is_refused_by_its_name(
+    tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    process = await started(tmp_path, *arguments)
+    _, errors = await process.communicate()
+
+    assert process.returncode == 2
+    assert words in errors.decode()
