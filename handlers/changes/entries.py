@@ -110,13 +110,11 @@ def change_warnings(change: Change, listed: Iterable[Item] = ()) -> tuple[str, .
     return (*lookalike_warnings([("reason", change.request.reason)]), *found)
 
 
-def draft_warnings(before: Document, after: Document) -> dict[str, Line]:
-    """Return the same for a rule that is not saved yet, each with the field that it is about; *before*: the rule it replaces."""
+def draft_warnings(before: Document, after: Document) -> list[str]:
+    """Return the same for a rule that is not saved yet; *before*: the rule it replaces."""
     name = str((after or {}).get("name") or "")
-    found = dict.fromkeys(lookalike_warnings([("name", name)]), Line("name", None, name))
-    for line in every_field(before, after):
-        found |= dict.fromkeys(lookalike_warnings(_values_of(line, name)), line)
-    return found
+    values = (value for line in every_field(before, after) for value in _values_of(line, name))
+    return list(dict.fromkeys(lookalike_warnings([("name", name), *values])))
 
 
 def _values(name: str, key: str, lines: Iterable[Line]) -> Iterator[tuple[str, str]]:

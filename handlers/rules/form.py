@@ -19,20 +19,18 @@ from bot.clients.errors import InvalidPairs, NotFound, TypeChangeRefused
 from bot.gatehouse import Gatehouse
 from bot.policy.inquiry import NotAllowed
 from bot.rules.edit import Problem, ProblemKind, new_problems, problems
-from bot.rules.lint.findings import Finding, FindingKind, key_of
+from bot.rules.lint.findings import key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from bot.rules.pair_fields import Document
 from bot.rules.pair_values import new_pair, normalize_breaks
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import as_sentence
 from handlers.blocks.modals import View, end_of_form, metadata, time_errors
-from handlers.changes.diff import Line
 from handlers.changes.entries import draft_warnings
 from handlers.changes.requests import propose, record, with_times
 from handlers.explain.table import words_for
 from handlers.grammar.time_fields import parse_expiry, parse_start
-from handlers.rules import check_view, rule_form_view
-from handlers.rules.check_view import MAX_WARNINGS
+from handlers.rules import rule_form_view
 from handlers.rules.form_fields_view import (
     JSON,
     NEW_SOURCE,
@@ -44,7 +42,7 @@ from handlers.rules.form_fields_view import (
     typed_pairs,
 )
 from handlers.rules.reasons import problem_words
-from handlers.rules.rule_check import NEW, AddedFindings, find_added, preview
+from handlers.rules.rule_check import AddedFindings, find_added, preview
 from handlers.rules.rule_form_view import HEAD, RuleForm, head_text
 from handlers.rules.rule_lookup import start_of_command
 from handlers.slack.registry import Click, Form, Recorded, clicks, submits
@@ -142,11 +140,11 @@ def _unfit_view(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
 
 
 def _with_warnings(
-    form: RuleForm, added: AddedFindings, shifts: Sequence[str], doubts: Mapping[str, Line]
+    form: RuleForm, added: AddedFindings, shifts: Sequence[str], doubts: Sequence[str]
 ) -> RuleForm | None:
-    """Return the form with warnings at its fields, to be submitted again; None without any, or once they were seen and accepted.
+    """Return the form below its warnings, to be submitted again; None without any, or once they were seen and accepted.
 
-    *doubts*: warnings about text that looks like something else, each with the field that it is about.
+    *doubts*: warnings about text that looks like something else.
     """
     if not added.findings and not doubts:
         return None
@@ -155,63 +153,11 @@ def _with_warnings(
     if form.warned == seen and not silent:
         return None
     anyway = "Save anyway" if form.mode == "edit" else "Create anyway"
-    then = (
-        "A loop needs a reason: enter one here, or change where it redirects."
-        if silent
-        else f"Press {anyway} if that is what you want."
-    )
-    notes = _place_warnings(form, added, doubts, silent=silent)
-    unplaced, loops = notes.pop("", ""), notes.pop(inputs.REASON, "")
-    lead = "Not saved yet: see below." if notes and not silent else "Not saved yet."
-    place = inputs.REASON if silent else ""
-    notes[place] = " ".join(filter(None, (lead, loops, unplaced, *added.limits, *shifts[:1], then)))
-    return replace(form, warned=seen).with_notes(notes)
-
-
-def _place_warnings(
-    form: RuleForm, added: AddedFindings, doubts: Mapping[str, Line], *, silent: bool
-) -> dict[str, str]:
-    """Return the warnings about the rule, by the block id of the input that they are about; the empty id for no input.
-
-    *silent*: a reason is missing, so findings that need one are placed at its input.
-    """
-    lines, named = check_view.warnings_of(added.findings), added.findings[:MAX_WARNINGS]
-    placed = [
-        (inputs.REASON if silent and one.needs_reason else _block_of_finding(one, form), words)
-        for one, words in zip(named, lines, strict=False)
-    ]
-    placed += [("", words) for words in lines[MAX_WARNINGS:]]
-    placed += [(_block_of_line(line, form), words) for words, line in doubts.items()]
-    notes: dict[str, str] = {}
-    for block_id, words in placed:
-        notes[block_id] = f"{notes[block_id]} {words}" if block_id in notes else words
-    return notes
-
-
-FIELDS: Final = {
-    FindingKind.LOOP: ("destination", "to"),
-    FindingKind.ITSELF: ("destination",),
-    FindingKind.NOT_A_URL: ("destination",),
-    FindingKind.NO_GROUP: ("destination",),
-    FindingKind.CHAIN: ("destination",),
-    FindingKind.REPEATS: ("to",),
-    FindingKind.NO_EFFECT: ("from",),
-}
-"""The fields of a pair that each kind of finding is about; any other kind is about the source."""
-
-
-def _block_of_finding(finding: Finding, form: RuleForm) -> str:
-    """Return the block id of the input that *finding* is about; empty where the form has none."""
-    if finding.kind is FindingKind.ONE_NAME:
-        return "name"
-    rule_id = form.rule_id if form.mode == "edit" else NEW
-    pair = next((place.pair for place in finding.places if place.rule.id == rule_id), 0)
-    return form.block_of_pair(pair, *FIELDS.get(finding.kind, ("value",)))
-
-
-def _block_of_line(line: Line, form: RuleForm) -> str:
-    """Return the block id of the input of the field of *line*; empty where the form has none."""
-    return form.block_of_pair(line.pair, line.field.removeprefix("source.")) if line.pair else line.field
+    then = "" if silent else f" Press {anyway} if that is what you want."
+    above = filter(None, [*added.warnings, " ".join(doubts), *shifts[:1]])
+    notes = {"": f"Not saved yet.{then}"} | {f"above.{number}": words for number, words in enumerate(above)}
+    asked = {inputs.REASON: "A loop needs a reason: enter one here, or change where it redirects."} if silent else {}
+    return replace(form, warned=seen).with_notes(notes | asked)
 
 
 async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:

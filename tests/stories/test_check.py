@@ -93,24 +93,16 @@ async def test_a_loop_is_not_made_without_a_reason(workspace: Sandbox, alice: Co
     assert len(workspace.services.rules.calls("PUT")) == 1
 
 
-def said_above(form: str, label: str) -> str:
-    """The line of a form that stands right above the input called *label*."""
-    lines = form.splitlines()
-    return lines[next(number for number, line in enumerate(lines) if line.startswith(label)) - 1]
-
-
-async def test_each_warning_stands_above_the_field_that_it_is_about(workspace: Sandbox, alice: Colleague) -> None:
+async def test_a_form_with_warnings_is_sent_again(workspace: Sandbox, alice: Colleague) -> None:
     taken = str((workspace.services.rules.get("Redirect_x1old") or {})["name"])
     await alice.opens(f"/rules new https://jobs.example to {SHOP}/$1")
     alice.fills(Name=taken, Why="The campaign starts")
 
     assert await alice.submits() == {}
 
-    await alice.sees_form("Not saved yet: see below. Press Create anyway")
-    assert "a browser sends https://jobs.example/" in said_above(alice.form, "From")
-    assert "captures nothing" in said_above(alice.form, "To")
-    assert f"2 rules are called “{taken}”" in said_above(alice.form, "Name")
-    assert alice.form.count("a browser sends") == 1
+    await alice.sees_form("Not saved yet. Press Create anyway")
+    for words in ("a browser sends https://jobs.example/", "captures nothing", f"2 rules are called “{taken}”"):
+        assert alice.form.count(words) == 1
     assert "The campaign starts" in alice.form
     alice.typed.clear()  # what was typed is in the form, not only in the client
     assert await alice.submits() == {}
@@ -118,17 +110,17 @@ async def test_each_warning_stands_above_the_field_that_it_is_about(workspace: S
     assert workspace.services.rules.calls("POST")[0].body["name"] == taken
 
 
-async def test_a_text_that_looks_like_another_is_said_at_its_field(workspace: Sandbox, alice: Colleague) -> None:
+async def test_a_text_that_looks_like_another_is_said_before_it_is_saved(workspace: Sandbox, alice: Colleague) -> None:
     await alice.opens("/rules edit Redirect_x1old")
     alice.fills(To="https://sh\u043ep.example.com/new")
 
     await alice.submits()
 
     await alice.sees_form("Press Save anyway")
-    assert "Check that it is the one you mean" in said_above(alice.form, "To")
+    assert "Check that it is the one you mean" in alice.form
 
 
-async def test_a_warning_about_a_pair_that_is_not_shown_stands_at_the_top(workspace: Sandbox, alice: Colleague) -> None:
+async def test_a_warning_names_the_pair_that_it_is_about(workspace: Sandbox, alice: Colleague) -> None:
     rule = redirect("Redirect_many", f"{SHOP}/pair/0", f"{SHOP}/new")
     pairs = [
         rule["pairs"][0] | {"source": rule["pairs"][0]["source"] | {"value": f"{SHOP}/pair/{n}"}} for n in range(12)
@@ -140,7 +132,7 @@ async def test_a_warning_about_a_pair_that_is_not_shown_stands_at_the_top(worksp
 
     await alice.submits()
 
-    await alice.sees_form("Not saved yet. “Old shop to new shop” and “Rule Redirect_many”, pair 12 match the same URL")
+    await alice.sees_form("“Old shop to new shop” and “Rule Redirect_many”, pair 12 match the same URL")
 
 
 async def test_a_form_with_a_loop_wants_a_reason(workspace: Sandbox, alice: Colleague) -> None:

@@ -208,13 +208,14 @@ def forms() -> Iterator[Sample]:
     new = RuleForm.blank(source=f"{SHOP}/old", channel="C0OPS0001")
     yield "new", new.view()
     warning = {
-        "": "Not saved yet: see below. Press Create anyway if that is what you want.",
-        "p.n1.source.value": "“Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.",
+        "": "Not saved yet. Press Create anyway if that is what you want.",
+        "above.1": "“Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.",
     }
     yield "new, with a warning", replace(new, warned="x", notes=warning).view()
     loops = {
-        inputs.REASON: "Not saved yet. “Way back” redirects to the same URL: https://shop.example.com/old. "
-        "A loop needs a reason: enter one here, or change where it redirects.",
+        "": "Not saved yet.",
+        "above.1": "“Way back” redirects to the same URL: https://shop.example.com/old.",
+        inputs.REASON: "A loop needs a reason: enter one here, or change where it redirects.",
     }
     yield "new, with a loop and no reason", replace(new, warned="x", notes=loops).view()
     for rule_type in KNOWN_TYPES[1:]:

@@ -557,9 +557,9 @@ Why (optional): <>
 """,
             "new, with a warning": """\
 ┌ New rule
-! Not saved yet: see below. Press Create anyway if that is what you want.
-Type: <Redirect>
+! Not saved yet. Press Create anyway if that is what you want.
 ! “Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.
+Type: <Redirect>
 From: <https://shop.example.com/old>
 To: <>
 [Add pair]
@@ -570,12 +570,14 @@ Why (optional): <>
 """,
             "new, with a loop and no reason": """\
 ┌ New rule
+! Not saved yet.
+! “Way back” redirects to the same URL: https://shop.example.com/old.
 Type: <Redirect>
 From: <https://shop.example.com/old>
 To: <>
 [Add pair]
 Name (optional): <>
-! Not saved yet. “Way back” redirects to the same URL: https://shop.example.com/old. A loop needs a reason: enter one here, or change where it redirects.
+! A loop needs a reason: enter one here, or change where it redirects.
 Why (optional): <>
 [More options]
 [Create]\
