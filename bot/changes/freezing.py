@@ -42,20 +42,8 @@ class LiftRequested(Exception):
         self.freeze = freeze
 
 
-class TooManyFreezes(Exception):
-    """The limit of freezes made by command is reached: *count* are active or to come."""
-
-    def __init__(self, count: int) -> None:
-        super().__init__(count)
-        self.count = count
-
-
 FREEZES: Final = ("gatehouse", "freezes")
 """The setting that holds the freezes that were made by command."""
-MAX_FREEZES: Final = 50
-"""Freezes made by command, at most: each of them is checked for every change."""
-
-
 MAX_PLANNED_CHANGES: Final = 5_000
 """Planned changes, at most, that are searched for those within a freeze; any others are held at their start all the same."""
 
@@ -150,7 +138,7 @@ class Freezes:
         ]
 
     async def make(self, freeze: ChatFreeze) -> None:
-        """Store *freeze*, once per id; raises TooManyFreezes, and Frozen where another one of theirs holds the same as long."""
+        """Store *freeze*, once per id; raises Frozen where another one of theirs holds the same as long."""
         waiting = await self._waiting_changes_in(freeze)
         async with self.store.transaction() as tx:
             kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
@@ -159,8 +147,6 @@ class Freezes:
                 return
             if (same := next((each for each in kept if _holds_as_long(each, freeze)), None)) is not None:
                 raise Frozen(same)
-            if len(kept) >= MAX_FREEZES:
-                raise TooManyFreezes(len(kept))
             await self._put(tx, [*kept, freeze])
             detail = {"until": freeze.until.isoformat(), "why": freeze.why}
             event = Event("locked" if freeze.is_lock else "froze", freeze.by, freeze.channel, detail=detail)

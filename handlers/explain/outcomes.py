@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.changes.freezing import Frozen, LiftRequested, NoFreeze, TooManyFreezes
+from bot.changes.freezing import Frozen, LiftRequested, NoFreeze
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import LIVE, State
 from bot.changes.proposals import NewEmailTaken, NothingToDo
@@ -272,11 +272,6 @@ OUTCOME_WORDS: Final[Table] = {
         f"You already asked to {'unlock' if e.freeze.is_lock else 'lift the freeze of'} {scope_in_sentence(e.freeze)}.",
         next="Someone else has to agree.",
         unchanged=None,
-    ),
-    TooManyFreezes: lambda e: Words(
-        f"There are {plural(e.count, 'freeze')} already.",
-        next="Lift one, or put it into the policy.",
-        again={"List freezes": GatehouseFreezes()},
     ),
     NotUndoable: _not_undoable_words,
     NotTemporary: _not_temporary_words,

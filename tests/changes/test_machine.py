@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from bot.changes.freezing import Frozen, LiftRequested, NoFreeze, TooManyFreezes
+from bot.changes.freezing import Frozen, LiftRequested, NoFreeze
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import BulkAct, ChangeRequest, Guard, Purpose
@@ -103,7 +103,6 @@ REFUSALS: Final = (
     PolicyTightened,
     Frozen,
     NoFreeze,
-    TooManyFreezes,
     LiftRequested,
     AlreadyDecided,
     AlreadyRequested,

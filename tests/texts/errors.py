@@ -224,7 +224,6 @@ def limits() -> Iterator[Sample]:
     full = WAITING.with_fields(questions=(Question(by="U0CARA001", text="Why?"),) * 20)
     found: dict[str, Exception] = {
         "too many questions": refusals.TooManyQuestions(full),
-        "too many freezes": freezing.TooManyFreezes(50),
         "too fast": TooFast(EXPORT_RATE, 90),
         "still running": StillRunning("/rules check"),
         "a time that is past": refusals.TimeIsPast("until 9:00"),

@@ -743,12 +743,6 @@ This request already has 20 questions.
 (warning) This request already has 20 questions.
 Write in the thread of its card instead.\
 """,
-            "too many freezes": """\
-There are 50 freezes already. Nothing was changed.
-(warning) There are 50 freezes already.
-Nothing was changed. Lift one, or put it into the policy.
-[List freezes]\
-""",
             "too fast": """\
 You have used your 10 exports for this hour. Nothing was changed.
 (warning) You have used your 10 exports for this hour.
