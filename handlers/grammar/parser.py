@@ -69,7 +69,7 @@ def parse(service: str, text: str) -> Command:
         return kind.read(Rest(kind, rest))
     if len(words) == 1 and (alone := _verbless_command(service, words[0])) is not None:
         return alone
-    raise _unknown_command(service, verb, rest)
+    raise _unknown_command(service, words[0], rest)
 
 
 def _verbless_command(service: str, word: Word) -> Command | None:
@@ -134,11 +134,12 @@ def _root_of(words: Sequence[Word]) -> str:
     return "gatehouse"
 
 
-def _unknown_command(service: str, verb: str, rest: Sequence[Word]) -> Unclear:
-    """Return the error for an unknown *verb*: with the commands that it may be a typo of, else with the usual ones.
+def _unknown_command(service: str, first: Word, rest: Sequence[Word]) -> Unclear:
+    """Return the error for a *first* word that is no verb: with the commands that it may be a typo of, else with the usual ones.
 
     A typo never suggests a command that destroys.
     """
+    verb = first.keyword
     if service == "rules" and verb in URL_VERBS:
         wanted, example = URL_VERBS[verb]
         what = f"Which URL should be {wanted}? For example {slash(f'rules {verb} {example}')}"
@@ -147,10 +148,10 @@ def _unknown_command(service: str, verb: str, rest: Sequence[Word]) -> Unclear:
     near = process.extract(verb, gentle.keys(), scorer=OSA.distance, score_cutoff=_wrong_letters(verb), limit=6)
     about = list(dict.fromkeys(gentle[name] for name, _, _ in near))[:3]
     harmless = next((kind for kind in about if not kind.writes), None)
-    what = f"Unknown command “{_clip(verb)}”."
+    what = f"Unknown command “{_clip(first.text)}”."
     if not about:
         if rest:  # a sentence, of which the first word is no more to blame than the others
-            what = f"I don’t understand “{_clip(' '.join([verb, *(word.text for word in rest)]))}”."
+            what = f"I don’t understand “{_clip(' '.join(word.text for word in (first, *rest)))}”."
         return Unclear(what, about=TYPICAL[service][1], can=TYPICAL[service][0])
     return Unclear(what, about=about, suggestion=_suggestion(harmless, rest) if harmless is not None else None)
 

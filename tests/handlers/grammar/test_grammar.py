@@ -262,6 +262,16 @@ def test_a_word_that_is_close_to_nothing_gets_three_examples_that_work(service: 
         assert type(parse(kind.service, kind.example or kind.verb)) is kind
 
 
+@pytest.mark.parametrize("service", VERBS)
+@pytest.mark.parametrize("text", ["Bogus", "--", '"two words"', '"two words" more', "--bogus it"])
+def test_what_is_not_understood_is_said_as_it_was_typed(service: str, text: str) -> None:
+    with pytest.raises(Unclear) as caught:
+        parse(service, text)
+
+    words = text.replace('"', "")
+    assert f"“{words}”" in caught.value.what
+
+
 @pytest.mark.parametrize(("service", "verb"), [(s, v) for s in VERBS for v, k in VERBS[s].items() if k.destroys])
 def test_no_typo_leads_to_something_that_takes_away(service: str, verb: str) -> None:
     for typo in (verb + "x", verb[1:] + verb[0], verb[0] + verb):
