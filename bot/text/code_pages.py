@@ -12,30 +12,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-PAGES: Final = (
-    "cp1252",
-    "cp1250",
-    "cp1251",
-    "cp1253",
-    "cp1254",
-    "cp1257",
-    "cp1255",
-    "cp1256",
-    "koi8_r",
-    "cp1258",
-    "cp874",
-    "mac_roman",
-    "mac_cyrillic",
-    "cp932",
-    "gbk",
-    "cp950",
-    "cp949",
-    "iso8859_2",
-    "cp850",
-    "cp852",
-    "cp866",
-)
-"""The code pages by Python's names, the more common ones first. Excel calls the last three *CSV (MS-DOS)*."""
+PAGES: Final = {
+    "cp1252": "Windows-1252 (Western)",
+    "cp1250": "Windows-1250 (Central European)",
+    "cp1251": "Windows-1251 (Cyrillic)",
+    "cp1253": "Windows-1253 (Greek)",
+    "cp1254": "Windows-1254 (Turkish)",
+    "cp1257": "Windows-1257 (Baltic)",
+    "cp1255": "Windows-1255 (Hebrew)",
+    "cp1256": "Windows-1256 (Arabic)",
+    "koi8_r": "KOI8-R (Cyrillic)",
+    "cp1258": "Windows-1258 (Vietnamese)",
+    "cp874": "Windows-874 (Thai)",
+    "mac_roman": "Mac Roman",
+    "mac_cyrillic": "Mac Cyrillic",
+    "cp932": "Shift-JIS (Japanese)",
+    "gbk": "GBK (Simplified Chinese)",
+    "cp950": "Big5 (Traditional Chinese)",
+    "cp949": "EUC-KR (Korean)",
+    "iso8859_2": "ISO 8859-2 (Central European)",
+    "cp850": "DOS 850 (Western)",
+    "cp852": "DOS 852 (Central European)",
+    "cp866": "DOS 866 (Cyrillic)",
+}
+"""What people call each code page, by Python's name; the more common ones first. Excel calls the last three *CSV (MS-DOS)*."""
 UTF_8: Final = "utf-8"
 TWICE: Final = "utf-8 twice"
 """UTF-8 that a program decoded as Windows-1252 and encoded again."""

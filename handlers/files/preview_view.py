@@ -13,7 +13,7 @@ from bot.rules import rule_import_plan
 from bot.rules.lint.findings import Finding
 from bot.rules.redirect_table import RedirectFile
 from bot.text import tables
-from bot.text.code_pages import TWICE, UTF_8
+from bot.text.code_pages import PAGES, TWICE, UTF_8
 from bot.text.tables import UnusedColumn
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, first_few, join_commas, join_words, moment, quote_plain
@@ -251,32 +251,8 @@ def redirect_notes(file: RedirectFile, end: TableEnd | None) -> list[Block]:
     return [*until, *_unused_blocks(file, question), messages.context(_reading_text(file))]
 
 
-ENCODINGS: Final[Mapping[str, str]] = {
-    UTF_8: "UTF-8",
-    TWICE: "twice-encoded UTF-8",
-    "cp1252": "Windows-1252 (Western)",
-    "cp1250": "Windows-1250 (Central European)",
-    "cp1251": "Windows-1251 (Cyrillic)",
-    "koi8_r": "KOI8-R (Cyrillic)",
-    "cp1253": "Windows-1253 (Greek)",
-    "cp1254": "Windows-1254 (Turkish)",
-    "cp1257": "Windows-1257 (Baltic)",
-    "cp1255": "Windows-1255 (Hebrew)",
-    "cp1256": "Windows-1256 (Arabic)",
-    "cp1258": "Windows-1258 (Vietnamese)",
-    "cp874": "Windows-874 (Thai)",
-    "mac_roman": "Mac Roman",
-    "mac_cyrillic": "Mac Cyrillic",
-    "cp932": "Shift-JIS (Japanese)",
-    "gbk": "GBK (Simplified Chinese)",
-    "cp950": "Big5 (Traditional Chinese)",
-    "cp949": "EUC-KR (Korean)",
-    "iso8859_2": "ISO 8859-2 (Central European)",
-    "cp850": "DOS 850 (Western)",
-    "cp852": "DOS 852 (Central European)",
-    "cp866": "DOS 866 (Cyrillic)",
-}
-"""What people call the code pages; other encodings have their own name."""
+ENCODINGS: Final = PAGES | {UTF_8: "UTF-8", TWICE: "twice-encoded UTF-8"}
+"""What people call encodings; others have their own name."""
 
 
 def loop_words(loop: Finding, numbers: Mapping[str, int], word: str) -> str:

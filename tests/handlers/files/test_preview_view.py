@@ -20,7 +20,6 @@ from bot.rules.edit import Problem, ProblemKind
 from bot.rules.model import Groups, Rule
 from bot.rules.redirect_table import read_redirect_file
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew, plan_redirects
-from bot.text.code_pages import PAGES, TWICE, UTF_8
 from bot.text.encoding import BadFile
 from bot.text.tables import MAX_COLUMNS
 from handlers.blocks.messages import WORD_JOINER
@@ -29,7 +28,7 @@ from handlers.files import import_form_view
 from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
 from handlers.files.import_kinds import member_plan, rule_plan
 from handlers.files.import_plan import ImportPlan
-from handlers.files.preview_view import ENCODINGS, why_not
+from handlers.files.preview_view import why_not
 from sandbox.slack.validation import check_view
 from tests.rules.test_import_plan import GROUP, record
 from tests.rules.whole import plan_rules
@@ -166,10 +165,6 @@ def test_the_problems_of_a_record_are_told_by_the_first() -> None:
     assert why_not(rule_import_plan.InvalidRecord(1, "", problems)) == (
         "pair 1: An empty source would match every URL. Enter the URL to match. (and 1 more)"
     )
-
-
-def test_every_code_page_has_a_name() -> None:
-    assert {*ENCODINGS} == {*PAGES, UTF_8, TWICE}
 
 
 def test_a_file_that_is_refused_rings_nobody() -> None:
