@@ -86,11 +86,10 @@ def _verbless_command(service: str, word: Word) -> Command | None:
 
 
 def expand_alias(text: str, aliases: Mapping[str, str]) -> str | None:
-    """Return *text* with the command in place of the alias that it begins with, or has after a root; None without one."""
-    root, *rest = text.split(maxsplit=1) or [""]
-    said = rest[0] if rest else ""
-    if root.casefold().lstrip("/") not in EMPTY:
-        root, said = "", text
+    """Return *text* with the command in place of the alias that it begins with, or has after roots; None without one."""
+    root, said = "", text
+    while (first := said.split(maxsplit=1)) and first[0].casefold().lstrip("/") in EMPTY:
+        root, said = first[0], "".join(first[1:])
     words = said.casefold().split()
     # The longest alias first, since it may begin with a shorter one.
     for alias, command in sorted(aliases.items(), key=lambda named: -len(named[0].split())):

@@ -47,8 +47,17 @@ async def test_what_the_command_would_not_take_is_offered_with_the_words_that_we
     assert writes(workspace) == 0
 
 
-@pytest.mark.parametrize("text", [f"@gatehouse zap {RULE}", f"zap {RULE} @gatehouse", f"@gatehouse rules zap {RULE}"])
-async def test_an_alias_in_a_mention(workspace: Sandbox, alice: Colleague, text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"@gatehouse zap {RULE}",
+        f"zap {RULE} @gatehouse",
+        f"@gatehouse rules zap {RULE}",
+        f"/gatehouse rules zap {RULE}",
+        f"/rules /rules zap {RULE}",
+    ],
+)
+async def test_an_alias_in_a_mention_or_after_another_command(workspace: Sandbox, alice: Colleague, text: str) -> None:
     await alice.types(text)
 
     await alice.sees_change(of=RULE)
