@@ -21,14 +21,12 @@ from handlers.blocks import modals
 from handlers.blocks.modals import View
 from handlers.changes.decisions import can_decide
 from handlers.gatehouse import home_view
-from handlers.gatehouse.answers import ask_services, coming_changes, count_open, facts_of, waiting_changes
+from handlers.gatehouse.answers import coming_changes, count_open, facts_of, waiting_changes
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
 from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply
 
-SERVICE_SECONDS: Final = 2.0
-"""Seconds that a service has to answer that it is up."""
 LAST: Final = 5
 MAX_OPEN: Final = 50
 """Open changes that are looked through for those that wait for one person."""
@@ -71,7 +69,6 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
         last=last,
         unlisted=unlisted,
         facts=await facts_of((*decisions, *reviews, *own, *coming, *last), gatehouse),
-        services=await ask_services(gatehouse, seconds=SERVICE_SECONDS),
         reads_rules=allowed["rule.read"] is None,
         reads_members=allowed["member.read"] is None,
         channel=caller.channel,

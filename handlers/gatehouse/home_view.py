@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -10,20 +10,18 @@ from typing import Final
 from bot.changes.model.change import Change
 from bot.changes.model.documents import fingerprint
 from bot.changes.model.states import State
-from bot.health import Health
 from bot.policy.freezes import Freeze
 from bot.store.channel_settings import DELIMITER, NOTICES, DigestTimes, Preferences
 from handlers.blocks import inputs, messages, modals
 from handlers.blocks.buttons import button, run_button
 from handlers.blocks.menus import member_menu, rule_menu
-from handlers.blocks.messages import Block, Message, code, esc, section
+from handlers.blocks.messages import Block, Message, code, section
 from handlers.blocks.modals import View, frame, metadata
 from handlers.changes.freeze_view import short_list
 from handlers.changes.list_view import RowFacts, more_line, open_button, rows
 from handlers.changes.times import when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
 from handlers.gatehouse.digest_view import times_words
-from handlers.gatehouse.views import LEVELS
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersList
 from handlers.members.views import segments_line
@@ -44,7 +42,6 @@ def home(
     coming: Sequence[Change],
     last: Sequence[Change],
     facts: RowFacts,
-    services: Mapping[str, Health],
     reads_rules: bool,
     reads_members: bool,
     channel: str,
@@ -74,7 +71,7 @@ def home(
         *_change_list(
             "Your latest changes", last, facts, "" if own or coming or held else "_You haven’t changed anything yet._"
         ),
-        messages.context(_services(services), f"As of {when(now)}"),
+        messages.context(f"As of {when(now)}"),
     ]
     return modals.home(blocks, channel)
 
@@ -122,12 +119,6 @@ def _buttons(*, reads_rules: bool, reads_members: bool) -> list[Block | None]:
         run_button("Help", GatehouseHelp(), "help"),
         button("Refresh", "v1.home.refresh", "refresh"),
     ]
-
-
-def _services(services: Mapping[str, Health]) -> str:
-    return "   ".join(
-        f"{LEVELS[part.level][0]} {esc(name, 60)} {esc(str(part), 60)}" for name, part in services.items()
-    )
 
 
 CALLBACK: Final = "v1.settings.form"

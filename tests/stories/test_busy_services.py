@@ -91,7 +91,7 @@ async def test_no_flood_of_reads_keeps_a_temporary_change_from_its_end(limited: 
 async def test_a_menu_says_why_it_has_nothing_to_offer(limited: Limited) -> None:
     await flood(limited)
 
-    home = await limited.alice.opens_home("rules is at Gatehouse’s limit of requests a minute")
+    home = await limited.alice.opens_home("Find a rule")
     (said,) = await limited.alice.offered(home, "v1.pick.rule.home", "check")
 
     assert said.startswith("Gatehouse has reached its limit of requests a minute")

@@ -223,10 +223,9 @@ def records() -> Iterator[Sample]:
 
 def homes() -> Iterator[Sample]:
     """The Home tab, and what a channel and a person have set."""
-    services = {**SERVICES, "members of blog": health_of("doesn’t answer")}
     both: dict[str, Any] = {"reads_rules": True, "reads_members": True, "channel": OPS, "now": NOW, "facts": FACTS}
     empty: dict[str, Any] = {"decisions": [], "reviews": [], "own": [], "coming": [], "last": []}
-    yield "Home, new", home_view.home(**empty, **both, services=services)
+    yield "Home, new", home_view.home(**empty, **both)
     full: dict[str, Any] = {
         "decisions": [CHANGES[2]],
         "reviews": [CHANGES[4]],
@@ -234,10 +233,10 @@ def homes() -> Iterator[Sample]:
         "coming": [CHANGES[1]],
         "last": CHANGES[5:],
     }
-    yield "Home, busy", home_view.home(**full, **both, services=services)
+    yield "Home, busy", home_view.home(**full, **both)
     yield (
         "Home, where more is open than is looked through",
-        home_view.home(**empty, **both, services=services, unlisted=1_200),
+        home_view.home(**empty, **both, unlisted=1_200),
     )
     sites, held = ["blog", "docs"], Preferences("docs", ("beta",))
     for title, kept, may in (("settings", held, True), ("settings, read only", Preferences(), False)):

@@ -429,7 +429,7 @@ Find a member  <>
 [List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
 —
 You haven’t changed anything yet.
-(large_green_circle) rules ok, 25 records   (red_circle) members of blog doesn’t answer  As of 2026-11-21 01:24 UTC\
+As of 2026-11-21 01:24 UTC\
 """,
             "Home, busy": """\
 ┌ \n\
@@ -458,7 +458,7 @@ Change the destination of “Old shop to new shop”: `https://shop.example.com/
 @cara, undid @alice’s change · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Switch off “Sale 2026” · reverted
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
-(large_green_circle) rules ok, 25 records   (red_circle) members of blog doesn’t answer  As of 2026-11-21 01:24 UTC\
+As of 2026-11-21 01:24 UTC\
 """,
             "Home, where more is open than is looked through": """\
 ┌ \n\
@@ -470,7 +470,7 @@ Find a member  <>
 [List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
 —
 You haven’t changed anything yet.
-(large_green_circle) rules ok, 25 records   (red_circle) members of blog doesn’t answer  As of 2026-11-21 01:24 UTC\
+As of 2026-11-21 01:24 UTC\
 """,
             "settings": """\
 Channel settings
