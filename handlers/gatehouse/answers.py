@@ -63,7 +63,8 @@ MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})(?:\|[^<>]*)?>|([UW][A-Z0-
 
 @handles(GatehouseAudit)
 async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    who, since = _person_id(command.who, caller), await moment_of(command.since, caller, gatehouse)
+    who = _person_id(command.who, caller)
+    since = None if command.since is None else await moment_of(command.since, caller, gatehouse)
     about = await _target_filters((command.ref or "").strip(), caller, gatehouse)
     filters = replace(about, who=who, since=since, without=MECHANICS, last_of_each=True)
     skipped = ((command.page or 1) - 1) * MAX_LISTED
@@ -157,11 +158,9 @@ def _person_id(text: str | None, caller: Caller) -> str | None:
 
 
 async def moment_of(
-    text: str | None, caller: Caller, gatehouse: Gatehouse, example: str = "gatehouse audit since:24h"
-) -> datetime | None:
+    text: str, caller: Caller, gatehouse: Gatehouse, example: str = "gatehouse audit since:24h"
+) -> datetime:
     """Return the moment since which *text* is; raises BadFilter, with a command as an *example*."""
-    if text is None:
-        return None
     if (since := parse_since(text)) is None:
         raise BadFilter(f"“{text[:40]}” isn’t a time. Write 24h, 7d, today, yesterday or last night.", example)
     if since.seconds:

@@ -25,7 +25,7 @@ from bot.store.outbox import Purpose
 from handlers.blocks.messages import Message
 from handlers.changes.cards import ELSEWHERE
 from handlers.changes.requests import zone_of
-from handlers.changes.times import due_at
+from handlers.changes.times import due_at, when
 from handlers.gatehouse import digest_view
 from handlers.gatehouse.answers import (
     MAX_LOOKED_THROUGH,
@@ -55,24 +55,22 @@ AHEAD: Final = timedelta(hours=24)
 async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse) -> Reply:
     if command.at is not None:
         return await _set_times(command.at, caller, gatehouse)
-    span = command.since or A_DAY
-    since = await moment_of(span, caller, gatehouse, "gatehouse digest 24h")
-    title = digest_view.span_title(span)
+    since = await moment_of(command.since or A_DAY, caller, gatehouse, "gatehouse digest 24h")
     if command.as_file:
         gatehouse.limits.take(EXPORT_RATE, caller.user)
     found = await read_digest(since, caller, gatehouse)
     if not command.as_file:
-        return Private(digest_view.digest(found, title=title, public=caller.public, command=command))
-    texts = digest_view.digest_texts(found, title=title, public=True, most=digest_view.MAX_ROWS_IN_FILE)
+        return Private(digest_view.digest(found, since=since, public=caller.public, command=command))
+    texts = digest_view.digest_texts(found, since=since, public=True, most=digest_view.MAX_ROWS_IN_FILE)
     people = sorted(digest_view.people_in(texts))
     names = {user: (await gatehouse.access.person(user)).name for user in people}
     content = await asyncio.to_thread(digest_view.digest_file, texts, names)
     name = f"handover-{gatehouse.now():%Y-%m-%d-%H%M}.md"
-    comment = f":newspaper: *{title}*, as Markdown to pass on: no email and no secret in it is whole."
+    comment = f":newspaper: *Since {when(since)}*, as Markdown to pass on: no email and no secret in it is whole."
     return Attached(name, content.encode(), comment, exports=("audit", len(found.entries)))
 
 
-async def read_digest(since: datetime | None, caller: Caller, gatehouse: Gatehouse) -> Digest:
+async def read_digest(since: datetime, caller: Caller, gatehouse: Gatehouse) -> Digest:
     """Return what there is to tell *caller* about the time since then, and about the day to come."""
     entries = await gatehouse.store.audit.find(Filters(since=since, without=STEPS), limit=MAX_ENTRIES)
     ended = [entry for entry in entries if entry.event in digest_view.ENDS]

@@ -17,7 +17,7 @@ from bot.policy.model import Why
 from bot.rules.lint.findings import Finding
 from bot.store.audit import Entry
 from bot.store.channel_settings import DigestTimes
-from bot.text.times import duration_words, parse_since
+from bot.text.times import duration_words
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button, share_button
 from handlers.blocks.masking import mask_text
@@ -64,6 +64,8 @@ UNTOLD: Final = frozenset(
 MAX_ROWS: Final = 10
 """Changes in each part of a digest in Slack."""
 MAX_ROWS_IN_FILE: Final = 500
+SUMMARY: Final = "What changed, what is waiting, and what comes"
+"""The digest in a notification."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +91,9 @@ class Digest:
     facts: RowFacts = field(default_factory=RowFacts)
 
 
-def digest(found: Digest, *, title: str, public: bool, command: GatehouseDigest) -> Message:
+def digest(found: Digest, *, since: datetime, public: bool, command: GatehouseDigest) -> Message:
     """Return the digest as a message."""
-    texts = digest_texts(found, title=title, public=public)
+    texts = digest_texts(found, since=since, public=public)
     buttons = [
         run_button("Show pending", GatehousePending(), 0) if found.waiting or found.reviews else None,
         run_button("Show what is planned", GatehousePlanned(), 1) if found.coming else None,
@@ -99,11 +101,12 @@ def digest(found: Digest, *, title: str, public: bool, command: GatehouseDigest)
         share_button(command),
     ]
     blocks = [messages.section(text) for text in texts]
-    return messages.message(title, [*blocks, *messages.actions(buttons)])
+    return messages.message(SUMMARY, [*blocks, *messages.actions(buttons)])
 
 
-def digest_texts(found: Digest, *, title: str, public: bool, most: int = MAX_ROWS) -> list[str]:
+def digest_texts(found: Digest, *, since: datetime, public: bool, most: int = MAX_ROWS) -> list[str]:
     """Return the parts of a digest, each with at most so many changes; one line where there is nothing to tell."""
+    title = f"Since {when(since)}"
     part = partial(_part, found, public=public, most=most)
     waiting = len(found.waiting) + found.unlisted
     parts = [
@@ -146,12 +149,11 @@ def _findings(findings: Sequence[Finding] | None, most: int) -> list[str]:
 
 def channel_digest(found: Digest, *, since: datetime, late: timedelta | None) -> Message:
     """Return the digest that a channel gets at its time; *late*: by how much, if that is to be said."""
-    title = f"Since {when(since)}"
-    texts = digest_texts(found, title=title, public=True)
+    texts = digest_texts(found, since=since, public=True)
     notes = (
         [messages.context(f"{duration_words(late.total_seconds())} late: Gatehouse or Slack was down")] if late else []
     )
-    return messages.message("What changed, what is waiting, and what comes", [*map(messages.section, texts), *notes])
+    return messages.message(SUMMARY, [*map(messages.section, texts), *notes])
 
 
 def times_words(times: DigestTimes) -> str:
@@ -182,21 +184,6 @@ def digest_off_message(times: DigestTimes, channel: str, refused: Why) -> Messag
         why = f"<@{times.by}>, who set it, can’t read the audit here any more. To set it again: `{again}`"
     text = f":warning: *The digest is off.* {why}"
     return messages.message("The digest is off", [messages.section(text)])
-
-
-def span_title(text: str) -> str:
-    """Return ``The last 24h``, or since a day by its name."""
-    since, words = parse_since(text), text.split()
-    is_length = since is not None and bool(since.seconds)
-    lead = LEADS if is_length else {"since"}
-    while len(words) > 1 and words[0].casefold() in lead:
-        words.pop(0)
-    shown = esc(" ".join(words), 20)
-    return f"The last {shown.removesuffix(' ago')}" if is_length else f"Since {shown}"
-
-
-LEADS: Final = frozenset({"since", "in", "over", "for", "the", "last"})
-"""Words before a length of time that the title says itself."""
 
 
 def _counts_text(found: Digest) -> str:

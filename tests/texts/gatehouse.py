@@ -211,8 +211,7 @@ def records() -> Iterator[Sample]:
         "digest, rules unread": unread,
     }
     for title, told in digests.items():
-        span = digest_view.span_title("24h")
-        yield title, digest_view.digest(told, title=span, public=False, command=GatehouseDigest())
+        yield title, digest_view.digest(told, since=NOW, public=False, command=GatehouseDigest())
     yield "digest of a channel, late", digest_view.channel_digest(Digest(), since=NOW, late=timedelta(hours=3))
     times = DigestTimes("weekdays", 9, 0, "Europe/Berlin", "U0ALICE01")
     yield "digest set", digest_view.times_message(times, OPS, now=NOW)

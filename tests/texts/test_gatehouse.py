@@ -345,8 +345,8 @@ Older changes aren’t listed here. `/gatehouse audit` has all of them.
 [Refresh]  [Share in channel]\
 """,
             "digest": """\
-The last 24h
-(newspaper) The last 24h
+What changed, what is waiting, and what comes
+(newspaper) Since 2026-11-21 01:24 UTC
 3* done · *1 denied · 1* refused · *2 settings changed · 2* exported · *1 locked · 1* wants to lift · *1 lifted
 • Delete “Old shop to new shop” · done
 @alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001 · card
@@ -369,21 +369,21 @@ In the next 24 hours
 [Show pending]  [Show what is planned]  [Details]  [Share in channel]\
 """,
             "digest of a quiet day": """\
-The last 24h
-(newspaper) The last 24h: nothing happened, nothing is waiting, and nothing is planned for the next 24 hours.
+What changed, what is waiting, and what comes
+(newspaper) Since 2026-11-21 01:24 UTC: nothing happened, nothing is waiting, and nothing is planned for the next 24 hours.
 [Share in channel]\
 """,
             "digest with findings": """\
-The last 24h
-(newspaper) The last 24h
+What changed, what is waiting, and what comes
+(newspaper) Since 2026-11-21 01:24 UTC
 Nothing happened.
 1 finding about rules that changed (`/rules check`)
 • 2 rules are called “Sale”: Redirect_a, Redirect_b.
 [Share in channel]\
 """,
             "digest, rules unread": """\
-The last 24h
-(newspaper) The last 24h
+What changed, what is waiting, and what comes
+(newspaper) Since 2026-11-21 01:24 UTC
 Nothing happened.
 The rules can’t be read right now, so `/rules check` has to say whether they are all right.
 [Share in channel]\
