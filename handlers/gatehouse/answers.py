@@ -13,16 +13,7 @@ from bot.changes.effects import find_overtaking
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import LIVE, State
-from bot.clients.errors import (
-    UNAVAILABLE,
-    ClientError,
-    Failing,
-    RateLimited,
-    TooLarge,
-    Unauthorized,
-    Unreachable,
-    Unreadable,
-)
+from bot.clients.errors import ClientError
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
 from bot.health import Health, Level, health_of
@@ -33,11 +24,13 @@ from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 from bot.text.times import moment_since, parse_since
 from handlers.blocks.messages import ListPage, plural
+from handlers.blocks.tables import strip_markup
 from handlers.changes.decisions import can_decide
 from handlers.changes.list_view import MAX_LISTED, RowFacts
 from handlers.changes.requests import zone_of
 from handlers.changes.times import due_order
 from handlers.errors import BadFilter
+from handlers.explain.table import words_for
 from handlers.gatehouse import audit_view, views
 from handlers.gatehouse.commands import (
     GatehouseAudit,
@@ -218,29 +211,10 @@ async def _ask_service(asked: Awaitable[Listing[Any]]) -> Health:
     try:
         found = await asked
     except ClientError as error:
-        return health_of(trouble_words(error))
+        return health_of(strip_markup(words_for(error).what).removesuffix("."))
     if found.gap:
-        return health_of(f"returned only {found.gap} records")
+        return health_of(found.gap.sentence("records").removesuffix("."))
     return Health(Level.WORKS, plural(len(found.known), "record"))
-
-
-TROUBLE: Final[Mapping[type[ClientError], str]] = {
-    Failing: "answers with errors",
-    Unreachable: "doesn’t answer",
-    RateLimited: "is rate-limiting Gatehouse",
-    Unauthorized: "rejects Gatehouse’s key",
-    Unreadable: "sends answers that Gatehouse can’t read",
-    TooLarge: "sends larger answers than Gatehouse accepts",
-}
-
-
-def trouble_words(error: ClientError) -> str:
-    """Return the problem of a service, as the rest of a sentence about it."""
-    if isinstance(error, RateLimited) and error.is_ours:
-        return "is at Gatehouse’s limit of requests a minute"
-    if isinstance(error, RateLimited) and error.status == UNAVAILABLE:
-        return "is not available for a while"
-    return next((words for kind, words in TROUBLE.items() if isinstance(error, kind)), "refuses requests")
 
 
 @handles(GatehouseWhoami)

@@ -15,7 +15,7 @@ from bot.policy.freezes import Freeze
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_words
+from handlers.blocks.messages import Block, ListPage, Message, as_sentence, code, esc, join_words
 from handlers.changes.freeze_view import short_list
 from handlers.changes.list_view import RowFacts, empty_message, list_message, more_line, open_button, rows
 from handlers.changes.titles import STATES
@@ -114,7 +114,6 @@ def _line(kind: type[Command]) -> str:
 
 
 PARTS: Final = {
-    "rules": "Rules service",
     "slack": "Slack",
     "socket mode": "Socket Mode",
     "clock": "Clock",
@@ -160,10 +159,8 @@ def _headline(parts_of: Mapping[str, Health]) -> str:
     if len(bad) > 1:
         return f"*{messages.plural(len(bad), 'problem')}.* Everything else works{but}."
     (name, part), *_ = bad.items()
-    subject = "The rules service" if name == "rules" else f"The site {esc(name.removeprefix(MEMBERS_OF), 60)}"
-    service = name == "rules" or name.startswith(MEMBERS_OF)
-    said = f"{subject} {esc(part.detail, 200)}" if service else f"{_part_name(name)}: {esc(part.detail, 400)}"
-    return f"*{said}.* Everything else works{but}."
+    said = as_sentence(f"{_part_name(name)}: {esc(part.detail, 400)}")
+    return f"*{said}* Everything else works{but}."
 
 
 MEMBERS_OF: Final = "members of "

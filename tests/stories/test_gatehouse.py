@@ -27,7 +27,7 @@ async def test_status_tells_what_answers(workspace: Sandbox, alice: Colleague) -
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"), [("429", "is rate-limiting Gatehouse"), ("503", "is not available for a while")]
+    ("fault", "said"), [("429", "is rate-limiting Gatehouse (429)"), ("503", "is not available for a while (503)")]
 )
 async def test_status_tells_a_service_that_is_away_from_one_that_is_busy(
     workspace: Sandbox, alice: Colleague, fault: str, said: str

@@ -98,9 +98,9 @@ def answers() -> Iterator[Sample]:
     yield "status, all well", views.status(well, places=places, counts=counts)
     warned = {"socket mode": Health(Level.NEEDS_ATTENTION, "1 of 2 connections")}
     yield "status, a warning", views.status(well | warned, places=places, counts=counts)
-    away = {"rules": health_of("doesn’t answer")}
+    away = {"rules": health_of("The rules service doesn’t answer")}
     yield "status, the rules service is down", views.status(well | away, places=places, counts=counts)
-    both = away | {"members of blog": health_of("rejects Gatehouse’s key")} | warned
+    both = away | {"members of blog": health_of("The members service rejected Gatehouse’s key: Unauthorized")} | warned
     yield "status, two problems", views.status(well | both, places=places, counts={})
     late = {"messages": health_of("Slack rejected 2, 1 late; Gatehouse keeps trying")}
     yield "status, Slack rejected cards", views.status(well | late, places=places, counts={})

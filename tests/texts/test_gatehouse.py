@@ -108,7 +108,7 @@ Everything works.
 ✓ Database
 ✓ Policy file
 ✓ Cards and messages: 2 on the way
-✓ Rules service: 25 records · `rules.example.com`
+✓ Rules: 25 records · `rules.example.com`
 ✓ Members of blog: 8 records
 Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 0.1.0\
 """,
@@ -121,14 +121,14 @@ Everything works, with 1 warning.
 ✓ Database
 ✓ Policy file
 ✓ Cards and messages: 2 on the way
-✓ Rules service: 25 records · `rules.example.com`
+✓ Rules: 25 records · `rules.example.com`
 ✓ Members of blog: 8 records
 Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 0.1.0\
 """,
             "status, the rules service is down": """\
-The rules service doesn’t answer. Everything else works.
-(red_circle) The rules service doesn’t answer. Everything else works.
-✗ Rules service: doesn’t answer · `rules.example.com`
+Rules: The rules service doesn’t answer. Everything else works.
+(red_circle) Rules: The rules service doesn’t answer. Everything else works.
+✗ Rules: The rules service doesn’t answer · `rules.example.com`
 ✓ Slack
 ✓ Clock
 ✓ Database
@@ -140,8 +140,8 @@ Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 0.1.0\
             "status, two problems": """\
 2 problems. Everything else works, with 1 warning.
 (red_circle) 2 problems. Everything else works, with 1 warning.
-✗ Rules service: doesn’t answer · `rules.example.com`
-✗ Members of blog: rejects Gatehouse’s key
+✗ Rules: The rules service doesn’t answer · `rules.example.com`
+✗ Members of blog: The members service rejected Gatehouse’s key: Unauthorized
 ! Socket Mode: 1 of 2 connections
 ✓ Slack
 ✓ Clock
@@ -158,7 +158,7 @@ Cards and messages: Slack rejected 2, 1 late; Gatehouse keeps trying. Everything
 ✓ Clock
 ✓ Database
 ✓ Policy file
-✓ Rules service: 25 records · `rules.example.com`
+✓ Rules: 25 records · `rules.example.com`
 ✓ Members of blog: 8 records
 Changes: none yet  Gatehouse 0.1.0\
 """,
