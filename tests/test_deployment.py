@@ -157,7 +157,7 @@ def test_kubernetes_refers_to_what_is_there_and_probes_what_is_served() -> None:
     maps |= {each["configMap"]["name"] for each in pod["volumes"] if "configMap" in each}
     assert maps == {name for kind, name in objects if kind == "ConfigMap"}
     assert {each["name"] for each in container["volumeMounts"]} == {each["name"] for each in pod["volumes"]}
-    served = {getattr(route, "path", "") for route in web_app(None, _ready, dict, _measured).routes}
+    served = {getattr(route, "path", "") for route in web_app(None, _ready, _measured).routes}
     probes = {name: container[f"{name}Probe"]["httpGet"]["path"] for name in ("startup", "liveness", "readiness")}
     assert probes == {"startup": "/healthz", "liveness": "/healthz", "readiness": "/readyz"}
     assert set(probes.values()) <= served

@@ -53,13 +53,6 @@ class Answer:
         return min(max(0.0, (until - now).total_seconds()), MAX_NAMED_SECONDS)
 
     @property
-    def health(self) -> str:
-        """Return the health of the service by the status: ``ok`` where it refuses a request, since it works."""
-        if self.status == TOO_MANY:
-            return "rate-limiting"
-        return "failing" if self.status >= 500 else "ok"
-
-    @property
     def is_page(self) -> bool:
         """Whether it is a web page, which only a gateway sends: both services answer in JSON."""
         return "html" in self.headers.get("content-type", "").lower() or self.body.lstrip()[:1] == b"<"

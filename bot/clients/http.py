@@ -92,22 +92,6 @@ def ssl_context(ca_file: str | None) -> ssl.SSLContext:
     return context
 
 
-class LastCall:
-    """The outcome of the last call to a service, so that a health check does not call it."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._outcome, self._at = "", 0.0
-
-    def note(self, outcome: str) -> None:
-        """Record the *outcome* of a call that ended now, in a word or two."""
-        self._outcome, self._at = outcome, self._clock()
-
-    def health(self) -> str:
-        """Return ``ok``, ``unreachable``, ``failing`` or ``rate-limiting`` and how many seconds ago, or ``not called yet``."""
-        return f"{self._outcome} ({self._clock() - self._at:.0f} s ago)" if self._outcome else "not called yet"
-
-
 class Service:
     """A client for one service at one base URL. Use it as an async context manager: it holds a pool of connections.
 
@@ -125,7 +109,6 @@ class Service:
         insecure_http: bool = False,
         redact: Callable[[str], str] = str,
         gate: Gate | None = None,
-        last_call: LastCall | None = None,
         proxy: str | None = None,
         ca_file: str | None = None,
         not_about_pages: frozenset[str] = frozenset(),
@@ -133,7 +116,6 @@ class Service:
         self.name = name
         self.not_about_pages = not_about_pages
         self._gate = gate or Gate(name)
-        self._last_call = last_call or LastCall()
         self._redact = redact
         self.limits = limits or CallLimits()
         self._base = checked_base(base_url, insecure_http=insecure_http)
@@ -248,10 +230,6 @@ class Service:
                 ):
                     answer = _answer_of(response, await self._read_body(response))
                 status = f"{answer.status // 100}xx"
-                self._last_call.note(answer.health)
-            except (httpx.HTTPError, TimeoutError):
-                self._last_call.note("unreachable")
-                raise
             finally:
                 SERVICE_CALLS.labels(self.name, method, status).observe(time.perf_counter() - began)
                 note(status=status)

@@ -206,7 +206,7 @@ async def running(
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, partial(answer, bolt)) if settings.signing_secrets else None
         measuring = partial(measure, store, health, gatehouse.policy_trouble)
-        yield Running(web_app(events, health, services.health, measuring), gatehouse, wake_workers)
+        yield Running(web_app(events, health, measuring), gatehouse, wake_workers)
 
 
 def _log_settings(settings: Settings) -> None:

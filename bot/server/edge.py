@@ -200,13 +200,10 @@ Measure = Callable[[], Awaitable[None]]
 """Sets the metrics that are read only on a scrape; never raises."""
 
 
-def web_app(
-    events: Endpoint | None, readiness: Readiness, services: Callable[[], Mapping[str, str]], measure: Measure
-) -> Starlette:
+def web_app(events: Endpoint | None, readiness: Readiness, measure: Measure) -> Starlette:
     """Return the ASGI application: Slack's requests (unless Socket Mode brings them), health, readiness and metrics.
 
-    The status of *services* is shown with the readiness but does not affect it: without a service, Gatehouse still
-    answers, and another replica would do no better.
+    The services don't count for the readiness: without one, Gatehouse still answers, and another replica would do no better.
     """
 
     async def healthz(_: Request) -> Response:
@@ -215,8 +212,7 @@ def web_app(
     async def readyz(_: Request) -> Response:
         parts = await readiness()
         ready = all(part.is_ready for part in parts.values())
-        shown = {name: str(part) for name, part in parts.items()}
-        return JSONResponse({**shown, **services()}, status_code=200 if ready else 503)
+        return JSONResponse({name: str(part) for name, part in parts.items()}, status_code=200 if ready else 503)
 
     async def metrics(_: Request) -> Response:
         await measure()

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.model.edits import Target
 from bot.changes.targets import Adapter
 from bot.clients.errors import Unsendable
 from bot.clients.gate import CallContext, Gate
-from bot.clients.http import CallLimits, LastCall, Service
+from bot.clients.http import CallLimits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
 from bot.settings import Settings
-from bot.store.changes import SERVICES
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +24,6 @@ class Services:
     rules: RulesClient
     groups: GroupsClient
     members: Mapping[str, MembersClient]
-    last_calls: Mapping[str, LastCall] = field(default_factory=dict)
-    """The outcome of the last call to each service."""
-
-    def health(self) -> dict[str, str]:
-        """Return the health of each service at its last call."""
-        return {name: call.health() for name, call in self.last_calls.items()}
 
     def adapter(self, target: Target, context: CallContext) -> Adapter:
         """Return the adapter for changes of *target*; raises Unsendable for a site that is no longer in the settings."""
@@ -46,9 +39,8 @@ class Services:
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """Open the clients of both services, until the block ends."""
-    last_calls = {name: LastCall() for name in SERVICES}
     limits = {"rules": settings.rules_requests_per_minute, "members": settings.members_requests_per_minute}
-    gates = {name: Gate(name, limits[name]) for name in SERVICES}
+    gates = {name: Gate(name, limit) for name, limit in limits.items()}
     async with AsyncExitStack() as stack:
 
         async def open_service(name: str, base_url: str, header: str, key: str) -> Service:
@@ -60,7 +52,6 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
                 insecure_http=settings.insecure_http,
                 redact=settings.redact,
                 gate=gates[name],
-                last_call=last_calls[name],
                 proxy=settings.proxy_for(base_url),
                 ca_file=settings.ca_file,
                 not_about_pages=settings.ignored_list_fields,
@@ -75,4 +66,4 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             key = f"{settings.members_auth_scheme} {settings.key_of(name)}".strip()
             service = await open_service("members", settings.members_base_url, settings.members_auth_header, key)
             members[name] = MembersClient(service, site)
-        yield Services(RulesClient(rules), GroupsClient(rules), members, last_calls)
+        yield Services(RulesClient(rules), GroupsClient(rules), members)

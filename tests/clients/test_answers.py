@@ -29,13 +29,6 @@ def test_a_refusal_is_the_services_own_word(status: int, body: bytes, is_refusal
     assert Answer(status, body).is_refusal is is_refusal
 
 
-@pytest.mark.parametrize(
-    ("status", "says"), [(200, "ok"), (404, "ok"), (429, "rate-limiting"), (499, "ok"), (500, "failing")]
-)
-def test_what_an_answer_says_of_its_service(status: int, says: str) -> None:
-    assert Answer(status, b"").health == says
-
-
 def test_a_refusal_without_words_says_its_status() -> None:
     assert str(refusal("rules", 404, "")) == "status 404"
     assert str(refusal("rules", 404, "Rule not found.")) == "Rule not found."

@@ -1,4 +1,4 @@
-"""What /readyz says of what is down or was left out: named, and no reason to take a replica out."""
+"""What /readyz says of what is down or was left out: no reason to take a replica out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.clients.http import LastCall
 from bot.server.manifest import EMAIL_SCOPE, OPTIONAL
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.slack.story import Person
@@ -24,26 +23,13 @@ async def ready(workspace: Sandbox) -> tuple[int, dict[str, str]]:
     return answer.status_code, answer.json()
 
 
-@pytest.mark.parametrize(
-    ("fault", "outcome"),
-    [("cut_before", "unreachable"), ("500", "failing"), ("429", "rate-limiting"), ("403", "ok")],
-)
-async def test_a_service_that_is_down_is_named_and_costs_no_readiness(
-    workspace: Sandbox, alice: Person, fault: str, outcome: str
-) -> None:
-    faults = workspace.services.rules.stage.faults
-    faults.add(fault, times=ENOUGH)
+async def test_a_service_that_is_down_costs_no_readiness(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.stage.faults.add("cut_before", times=ENOUGH)
     await alice.says("/rules list checkout")
 
     status, parts = await ready(workspace)
-    assert (status, parts["rules"].partition(" (")[0]) == (200, outcome)
-    assert parts["members"] == "not called yet"
-    assert 'gatehouse_ready{part="rules"}' not in await scrape_metrics(workspace.bot_url)
 
-    faults.clear()
-    await alice.says("/members list")
-    status, parts = await ready(workspace)
-    assert (status, parts["members"].partition(" (")[0]) == (200, "ok")
+    assert (status, {*parts}) == (200, {"slack", "clock", "store"})
 
 
 async def test_readiness_calls_no_service(workspace: Sandbox) -> None:
@@ -62,13 +48,3 @@ async def test_scopes_that_the_app_lacks_are_named_and_cost_no_readiness(
         assert status == 200
         assert all(scope in parts["scopes"] for scope in scopes)
         assert (await scrape_metrics(workspace.bot_url))['gatehouse_ready{part="scopes"}'] == 1
-
-
-def test_an_outcome_has_its_age() -> None:
-    now = 100.0
-    last = LastCall(lambda: now)
-    assert last.health() == "not called yet"
-
-    last.note("unreachable")
-    now += 40
-    assert last.health() == "unreachable (40 s ago)"
