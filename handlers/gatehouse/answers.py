@@ -201,7 +201,7 @@ async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse)
 async def _ask_services(gatehouse: Gatehouse) -> Mapping[str, Health]:
     """Return the health of each service as it answers a plain question: how many records it has, or what is wrong."""
     readers = {"rules": gatehouse.rules} | {
-        f"{views.MEMBERS_OF}{site.name}": site.members for site in gatehouse.sites.values()
+        f"members of {site.name}": site.members for site in gatehouse.sites.values()
     }
     asked = (_ask_service(reader.all()) for reader in readers.values())
     return dict(zip(readers, await asyncio.gather(*asked), strict=True))

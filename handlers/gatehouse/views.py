@@ -163,10 +163,6 @@ def _headline(parts_of: Mapping[str, Health]) -> str:
     return f"*{said}* Everything else works{but}."
 
 
-MEMBERS_OF: Final = "members of "
-"""Begins the name of the part that reads the members of a site."""
-
-
 def _part_name(name: str) -> str:
     return PARTS.get(name) or esc(name[:1].upper() + name[1:], 60)
 
