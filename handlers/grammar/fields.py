@@ -193,7 +193,7 @@ def without_kind(words: Sequence[Word], kind: Collection[str], types: Collection
     return [*(word for word in lead if word.keyword in types), *words[len(lead) :]]
 
 
-JOINING: Final = frozenset({"and", "&", "und"})
+JOINING: Final = frozenset({"and", "&", "und", "y"})
 """Words between two things of a list: “vip and beta”."""
 
 

@@ -18,13 +18,11 @@ from handlers.grammar.lookups import (
     show_urls,
 )
 from handlers.grammar.recognised import Recognised
-from handlers.grammar.vocabulary import PAST, STATUSES, bare
+from handlers.grammar.vocabulary import GIVEN, PAST, STATUSES, bare
 from handlers.members.commands import MembersList
 from handlers.rules.commands import RulesHistory, RulesList, RulesSamples, RulesShow
 
 TEST_URLS: Final = re.compile(r"\btest(?:ed)? urls?\b")
-GIVEN: Final = frozenset({"gave", "granted", "revoked", "took", "invited", "offboarded"})
-"""What somebody did to a member."""
 LEADS_TO: Final = re.compile(r"\b(?:redirects?|goes?|leads?|points?|sends?) to ")
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from bot.rules.model import USUAL_RULE_ID
 from bot.text.names import fold_name
 from bot.text.times import Kind, ParsedTime
-from handlers.grammar.fields import NUMBER, expand_rows
+from handlers.grammar.fields import JOINING, NUMBER, expand_rows
 from handlers.grammar.known import Known, word_set
 from handlers.grammar.reasons import take_asides, take_reason
 from handlers.grammar.recognised import MAX_NAME_WORDS, Recognised, Sort, Token
@@ -22,7 +22,7 @@ from handlers.grammar.vocabulary import AFTER_ALL, ARROWS, CAUTIOUS, FILLERS, HA
 MAX_WORDS: Final = 60
 """Nothing in a longer text is looked up, since names are searched for at each of its words."""
 AND: Final = frozenset({"+", "&"})
-ANDS: Final = AND | {"and", "und", "y"}
+ANDS: Final = AND | JOINING
 SAYS_SOMETHING: Final = re.compile(r"[^:\w]*\w.*")
 """A word that isn't only a sign, or an emoji in either of its spellings."""
 HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)

@@ -177,6 +177,8 @@ PAST: Final = word_set(
     "on inactive active working broken redirecting redirected added happened "
 )
 """Words in a question about what was done; they name nothing."""
+GIVEN: Final = word_set("gave granted revoked took invited offboarded")
+"""Words in a question about what was done to somebody."""
 STATUSES: Final = map_words(
     {
         "off": "off inactive deactivated stopped disabled paused deaktiviert deaktivierte deaktivierten "

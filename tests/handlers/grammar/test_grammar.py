@@ -402,7 +402,7 @@ def values_of(kind: type[Command], part: Part) -> st.SearchStrategy[object]:
 def test_the_things_of_a_list_may_be_joined_by_words(text: str) -> None:
     service, text = text.split(" ", 1)
 
-    listed = {parse(service, text.format(joined)) for joined in (" ", ", ", " and ", ", and ", " & ")}
+    listed = {parse(service, text.format(joined)) for joined in (" ", ", ", " and ", ", and ", " & ", " und ", " y ")}
 
     assert len(listed) == 1
 
