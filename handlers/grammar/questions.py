@@ -72,8 +72,9 @@ def _about_gatehouse(found: Recognised) -> list[Command]:
 
 def _about_names(found: Recognised) -> list[Command]:
     words = found.plain
-    if found.names_segments and not found.people(anywhere=True) and not found.rule_refs():
-        return [list_members(found, MembersList)]
+    if found.names_segments and not found.rule_refs():
+        people = found.people(anywhere=True, loosely=True)
+        return explain_access(found, people) if people else [list_members(found, MembersList)]
     status = next((STATUSES[word] for word in STATUSES if word in words), None)
     if found.question == "how" and not found.phrase and status is None:  # how many there are
         of_members = found.root == "members" or words & {"members", "users", "people", "customers", "accounts"}

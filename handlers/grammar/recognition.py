@@ -16,8 +16,8 @@ from handlers.grammar.reasons import take_asides, take_reason
 from handlers.grammar.recognised import MAX_NAME_WORDS, Recognised, Sort, Token
 from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at
 from handlers.grammar.tokens import WEB, Word, split, strip_email, urls_typed
-from handlers.grammar.verbs import take_verb, without_request
-from handlers.grammar.vocabulary import AFTER_ALL, ARROWS, CAUTIOUS, FILLERS, HAVING, LACKING, NAMED, bare
+from handlers.grammar.verbs import find_question, take_verb, without_request
+from handlers.grammar.vocabulary import AFTER_ALL, ARROWS, CAUTIOUS, FILLERS, HAVING, LACKING, NAMED, QUESTIONS, bare
 
 MAX_WORDS: Final = 60
 """Nothing in a longer text is looked up, since names are searched for at each of its words."""
@@ -31,6 +31,7 @@ PATH: Final = re.compile(r"/[^\s/]\S*")
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
 ADDRESSEE: Final = re.compile(r"""(?:"([^"]{1,80})"\s*|((?:[^\W\d_][\w.'-]{0,40}\s+){1,3}))<([^<>\s@]+@[^<>\s]+)>""")
 """A person as mail programs write one: ``Tom Meier <tom@example.com>``."""
+PREPOSITIONS: Final = word_set("since until till to from at on in for by of")
 BY: Final = re.compile(r"by\b", re.IGNORECASE)
 """Before a deadline, which isn't the end of a temporary change."""
 MAX_SPACE: Final = 2
@@ -55,6 +56,7 @@ def without_addressees(text: str) -> tuple[str, Mapping[str, str]]:
 
 def recognise(root: str, words: Sequence[Word], known: Known, names: Mapping[str, str]) -> Recognised:
     """Return what *words* after ``/root`` name, and what is to be done. *names*: what people are called, by their emails."""
+    words = _without_preposition(words)
     found = Recognised(root, known, " ".join(word.text for word in words), words, names)
     clauses = left = _take_new_name(found, take_reason(found, words))
     if sum(len(_split_at_commas(word)) for word in left) > MAX_WORDS:
@@ -70,9 +72,17 @@ def recognise(root: str, words: Sequence[Word], known: Known, names: Mapping[str
     plain = [each for word in left for each in (bare(word.text), *(["and"] if word.text.endswith(",") else []))]
     says = AND | CAUTIOUS
     plain = ["and" if word in AND else word for word in plain if word in says or SAYS_SOMETHING.fullmatch(word)]
-    found.words = take_verb(found, _take_segments(found, without_request(plain)))
+    plain = without_request(plain)
+    found.question = find_question(plain)
+    found.words = take_verb(found, _take_segments(found, plain))
     _take_site(found)
     return found
+
+
+def _without_preposition(words: Sequence[Word]) -> Sequence[Word]:
+    """Return *words* without a preposition before a question: “since when” asks when."""
+    asks = len(words) > 1 and words[0].keyword in PREPOSITIONS and words[1].keyword in QUESTIONS
+    return words[1:] if asks else words
 
 
 def without_quotes(found: Recognised) -> Recognised:

@@ -50,12 +50,17 @@ def without_request(words: Sequence[str]) -> list[str]:
     return [*words[:start], *words[start + 2 :]] if asks else [*words]
 
 
+def find_question(words: Sequence[str]) -> str:
+    """Return the word that makes *words* a question: the first, or “why” of a complaint; empty where they are none."""
+    first = next((word for word in words if word not in GREETINGS), "")
+    if first in QUESTIONS or " ".join(words).startswith(DELIBERATIONS):
+        return first
+    return "" if COMPLAINTS.isdisjoint(words) else "why"
+
+
 def take_verb(found: Recognised, words: Sequence[str]) -> list[str]:
     """Note in *found* what *words* ask for, and return the others."""
     found.turned = _find_turning(words, found.known.sites)
-    first = next((word for word in words if word not in GREETINGS), "")
-    asks = first in QUESTIONS or " ".join(words).startswith(DELIBERATIONS)
-    found.question = first if asks else "why" if not COMPLAINTS.isdisjoint(words) else ""
     if not found.question and WISHES.isdisjoint(words):
         found.turned += [f"{word} {after}" for word, after in pairwise(words) if word in SWITCHED and after in ENDS]
     if not found.question and len(found.urls) > 1:

@@ -60,8 +60,9 @@ LATELY: Final = word_set("last change changes")
 """Fillers that say which change is meant."""
 FILLERS: Final = (EMPTY | COURTESY | LEADING | PRONOUNS | COUNTS | LATELY) | word_set(
     "can could would during with w/ its now just so then by as there getting going go does do did doing has have had was "
-    "were which what who when where how why called right here currently still cant can't temporarily destination target "
-    "able asap touching about that's tell what's where's who's whos segments content become becomes hat temporal jetzt del "
+    "were which what who whom whose when where how why called right here currently still cant can't temporarily destination "
+    "target able asap touching about that's tell what's where's who's whos segments content become becomes hat temporal "
+    "jetzt del "
 )
 """Words that name nothing on their own."""
 IDLE: Final = word_set(
@@ -87,8 +88,8 @@ LACKING: Final = word_set(
 HAVING: Final = word_set("w/ mit con tiene tienen with have has having who")
 """Words before a segment that say which members are meant."""
 QUESTIONS: Final = word_set(
-    "wer welche warum wieso wo wohin quién quien cuáles qué why what what's whats where where's which who who's "
-    "whos when how is are does do did can was were isn't aren't doesn't hasn't"
+    "wer welche warum wieso wo wohin hat quién quien cuáles qué why what what's whats where where's which who who's "
+    "whos whom whose when how is are am does do did can was were has isn't aren't doesn't hasn't"
 )
 ACTS: Final = map_words(
     {
@@ -199,7 +200,7 @@ TOPICS: Final = map_words(
         "segments": "segments plan plans tier tiers segmento segmentos",
         "groups": "groups folders",
         "pending": "approve approval approvals",
-        "timers": "timers expire expires expiring",
+        "timers": "timers expire expires expiring temporary ends ending planned scheduled",
         "changed": "change changes changed changing happened summary pasó passiert cambios",
         "status": "services hangs",
         "settings": "notify notifications settings",

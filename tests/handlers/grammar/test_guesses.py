@@ -523,6 +523,68 @@ def test_a_question_with_a_not_in_it_has_the_same_answer(asked: str, answer: Com
     assert read(*heard(typed), KNOWN) == Readings((answer,))
 
 
+ASKS: Final = (
+    "when",
+    "since when",
+    "until when",
+    "how long",
+    "for how long",
+    "how often",
+    "why",
+    "how come",
+    "where",
+    "on which site",
+    "what time",
+    "at what time",
+    "by whom",
+    "whose",
+    "what if",
+    "do you know if",
+    "any idea why",
+    "am I right that",
+    "has anyone seen that",
+)
+STATED: Final = (
+    "/rules is Old shop off",
+    "/rules was Old shop switched off",
+    "/rules does Old shop end",
+    f"/rules did Old shop redirect {SHOP}/old",
+    f"/rules was {SHOP}/old blocked",
+    "/members is Anna Berg vip",
+    "/members has Anna Berg vip",
+    "/members did Anna Berg get vip",
+    "/members does Anna Berg lose vip",
+    "/members was Anna Berg removed",
+    f"/members was vip granted to {ANNA}",
+)
+
+
+@pytest.mark.parametrize("stated", STATED)
+@pytest.mark.parametrize("asks", ["", *ASKS])
+def test_a_question_offers_no_change(asks: str, stated: str) -> None:
+    root, text = heard(stated)
+    readings = read(root, f"{asks} {text}", KNOWN)
+
+    assert readings.commands
+    assert not any(each.writes for each in (*readings.commands, *readings.meant))
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("/members since when does Anna Berg have vip", MembersWhy((ANNA,), "vip")),
+        ("/members has Anna Berg vip", MembersWhy((ANNA,), "vip")),
+        ("/members when does Anna Berg's vip end?", MembersWhy((ANNA,), "vip")),
+        ("/rules until when is Old shop off", RulesHistory(OLD)),
+        (f"/rules to where does {SHOP}/old go", RulesWhich(f"{SHOP}/old")),
+        ("/rules which rules are temporary", GatehousePlanned()),
+        ("/gatehouse what is planned?", GatehousePlanned()),
+    ],
+)
+def test_a_question_is_answered(asked: str, answer: Command) -> None:
+    assert read(*heard(asked), KNOWN) == Readings((answer,))
+
+
 UNDERSTOOD: Final = [(typed, how == "shows") for typed, (how, _) in ALL_GUESSES if how != "nothing"]
 
 
