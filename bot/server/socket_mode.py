@@ -245,8 +245,8 @@ class Envelopes:
         """Wait at most *seconds* until all received requests are acknowledged, then close the connections."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
-        for client in self.clients:
-            await client.close()
+        # Together: what came through one that is still open would be done, and could no longer be acknowledged.
+        await asyncio.gather(*(client.close() for client in self.clients))
 
 
 def _announces_end(text: str) -> bool:
