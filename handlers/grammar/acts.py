@@ -206,7 +206,7 @@ def _undo(found: Recognised) -> list[Command]:
 def _export(found: Recognised) -> list[Command]:
     """Return the export of the rules or members that a list would show."""
     found.used |= {*found.words} & {*STATUSES, *TYPES, *EACH, *COUNTS, "list"}
-    if found.root == "members" or found.names_segments:
+    if found.is_about_members:
         return [list_members(found, MembersExport)]
     return [RulesExport(type=found.type_filter, status=found.status)]
 
@@ -234,7 +234,7 @@ COMMANDS_OF: Final[Mapping[str, Callable[[Recognised], list[Command]]]] = {
     "copy": lambda found: [RulesCopy(ref) for ref in found.rule_refs()],
     "why": _why,
     "export": _export,
-    "import": lambda found: [MembersImport(found.site) if found.root == "members" else RulesImport()],
+    "import": lambda found: [MembersImport(found.site) if found.is_about_members else RulesImport()],
     "show": _show,
     "history": _history,
     "give": member_acts.give,

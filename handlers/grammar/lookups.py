@@ -11,6 +11,7 @@ from bot.text.names import MIN_PART
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
+    GatehouseFreezes,
     GatehousePending,
     GatehousePlanned,
     GatehouseSettings,
@@ -128,6 +129,7 @@ def show_views(found: Recognised) -> list[Command]:
     """Return the views of the topics that a text mentions: what changed, what waits, what is wrong."""
     topics = {topic for word, topic in TOPICS.items() if word in found.plain}
     found.used |= found.plain & TOPICS.keys()
+    topics -= {"changed"} if len(topics) > 1 else set()  # “temporary changes” are about one thing
     return [view(found) for topic, view in VIEWS.items() if topic in topics]
 
 
@@ -153,6 +155,7 @@ VIEWS: Final[Mapping[str, Callable[[Recognised], Command]]] = {
     "groups": lambda _: RulesGroups(),
     "pending": lambda _: GatehousePending(),
     "timers": lambda _: GatehousePlanned(),
+    "freezes": lambda _: GatehouseFreezes(),
     "changed": show_changes,
     "status": lambda _: GatehouseStatus(),
     "settings": lambda _: GatehouseSettings(),

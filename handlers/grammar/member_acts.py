@@ -74,6 +74,8 @@ def remove(found: Recognised) -> list[Command]:
     if found.people() and (found.segments or "access" in found.words):
         return take(found)
     if found.emails or (found.root == "members" and found.people()):
+        if "everywhere" in found.words and not found.site:
+            return offboard(found)
         return for_people(found, lambda emails: MembersRemove(emails, found.site, because=found.reason))
     return []
 
@@ -84,7 +86,8 @@ def offboard(found: Recognised) -> list[Command]:
         return take(found)
     people = found.people(anywhere=not found.site)
     everywhere = for_people(found, lambda emails: MembersOffboard(emails, because=found.reason), people)
-    if "offboard" in found.text.casefold():
+    if "offboard" in found.text.casefold() or "everywhere" in found.words:
+        found.used.add("everywhere")
         return everywhere
     here = for_people(found, lambda emails: MembersRemove(emails, found.site, because=found.reason), people)
     return here if found.site else [*everywhere, *here]

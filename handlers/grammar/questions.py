@@ -62,7 +62,7 @@ def _about_gatehouse(found: Recognised) -> list[Command]:
     text = " ".join(map(bare, found.text.split()))
     if any(words in text for words in ("can i do", "may i", "who am i", "allowed to do")):
         return [GatehouseWhoami()]
-    if any(words in text for words in ("did what", "what's new")) and not found.rule_refs():
+    if any(words in text for words in ("did what", "what did", "what's new")) and not found.rule_refs():
         return [show_changes(found)]
     if found.act in {"pending", "timers"}:
         return [VIEWS[found.act](found)]
@@ -77,8 +77,7 @@ def _about_names(found: Recognised) -> list[Command]:
         return explain_access(found, people) if people else [list_members(found, MembersList)]
     status = next((STATUSES[word] for word in STATUSES if word in words), None)
     if found.question == "how" and not found.phrase and status is None:  # how many there are
-        of_members = found.root == "members" or words & {"members", "users", "people", "customers", "accounts"}
-        return [MembersList(site=found.site) if of_members else RulesList()]
+        return [MembersList(site=found.site) if found.is_about_members else RulesList()]
     if status is not None and not found.phrase and ("on" not in words or {"rule", "rules"} & words):
         return [RulesList(status=status)]
     if people := found.people(anywhere=found.question not in IDENTITY):

@@ -27,12 +27,14 @@ from handlers.grammar.time_fields import Start
 from handlers.grammar.tokens import MAX_COMMAND, Word, clean_text, split
 from handlers.grammar.unread import find_unread, join_unread
 from handlers.grammar.vocabulary import ACTS, CAN, EACH, FILLERS, LOOSE, NEGATIONS, PARTED, PRONOUNS, QUESTIONS, bare
-from handlers.members.commands import MembersList, MembersShow, MembersWhy
+from handlers.members.commands import MembersExport, MembersImport, MembersList, MembersShow, MembersWhy
 from handlers.rules.commands import (
     RulesCopy,
     RulesDelete,
     RulesEdit,
+    RulesExport,
     RulesHistory,
+    RulesImport,
     RulesList,
     RulesOff,
     RulesOn,
@@ -46,6 +48,10 @@ THAT_ARE: Final = re.compile(
 """A “that” which doesn't refer to what was shown before: “rules that are off”."""
 LOOKING: Final = frozenset({"", "show", "history", "status", "why"})
 """Acts of a text that may only ask for a view."""
+
+
+FILES_AND_FORMS: Final = (RulesExport, RulesImport, MembersExport, MembersImport)
+"""Commands that change nothing, and whose answer is no message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +107,15 @@ def _lacks_only_a_rule(found: Recognised, unread: Sequence[str]) -> type[Command
     return NEED_A_RULE.get(found.act) if names_nothing and found.root != "members" else None
 
 
-def runs_at_once(readings: Sequence[Command]) -> Command | None:
-    """Return the command that may be run without being shown first: the only reading, where it changes nothing."""
-    return readings[0] if len(readings) == 1 and not readings[0].writes else None
+def runs_at_once(readings: Readings) -> Command | None:
+    """Return the command that may be run without being shown first: the only reading, where it changes nothing.
+
+    A file or a form has no place for what was not understood, so such a command is run only where all of it was.
+    """
+    if readings.meant or readings.missing or len(readings.commands) != 1:
+        return None
+    (command,) = readings.commands
+    return None if command.writes or (readings.unread and isinstance(command, FILES_AND_FORMS)) else command
 
 
 def says_better(error: Unclear, readings: Readings, text: str) -> bool:

@@ -13,7 +13,7 @@ from bot.text.times import ParsedTime
 from handlers.grammar.known import MAX_READINGS, Known, Names
 from handlers.grammar.time_fields import Expiry, Start
 from handlers.grammar.tokens import Word
-from handlers.grammar.vocabulary import ACTS, FILLERS, STATUSES, TYPES, bare
+from handlers.grammar.vocabulary import ACTS, FILLERS, MEMBERS, STATUSES, TYPES, bare
 from handlers.rules.reasons import type_word
 
 MAX_NAME_WORDS: Final = 12
@@ -126,6 +126,12 @@ class Recognised:
     def names_segments(self) -> bool:
         """Whether the text names segments: they say which members are meant, or what somebody gets or loses."""
         return bool(self.segments or self.having or self.lacking)
+
+    @property
+    def is_about_members(self) -> bool:
+        """Whether the text is about members: by its command, by a word for them, or by what it names."""
+        by_word = self.root == "members" or not self.plain.isdisjoint(MEMBERS)
+        return by_word or bool(self.emails) or self.names_segments
 
     @property
     def phrase(self) -> str:

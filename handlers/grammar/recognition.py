@@ -267,9 +267,8 @@ def _take_segments(found: Recognised, words: Sequence[str]) -> list[str]:
 def _take_site(found: Recognised) -> None:
     """Take the site that is named; in a text about rules, only after a preposition."""
     leads = {"on", "in", "at", "site", "from", "of", "to"}
-    about_members = found.root == "members" or found.emails or found.names_segments
     for at, word in enumerate(found.words):
-        if word in found.known.sites and (about_members or (at and found.words[at - 1] in leads)):
+        if word in found.known.sites and (found.is_about_members or (at and found.words[at - 1] in leads)):
             found.site = found.known.sites[word]
             found.words = [*found.words[:at], *found.words[at + 1 :]]
             return

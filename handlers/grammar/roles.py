@@ -109,7 +109,7 @@ BESIDE: Final[Mapping[type[Command], frozenset[str]]] = {
 """Words that belong to the verb of a kind of change, or name a part of it, and so are ignored there."""
 IN_FORMS: Final = (FILLERS | AWAY) - COUNTS - LATELY
 AT_ONCE: Final = word_set("now right jetzt asap")
-FOR_A_WHILE: Final = word_set("temporarily temporal")
+FOR_A_WHILE: Final = word_set("temporarily temporary temporal")
 POINTING: Final = word_set("that this")
 SEVERAL: Final = word_set("all every rules members users customers accounts people")
 REACHES: Final = word_set("all every everything any anything")

@@ -24,7 +24,7 @@ def map_phrases(meanings: Mapping[str, str]) -> Mapping[str, str]:
 
 LOOSE: Final = word_set(
     "add edit new why check which list show set copy samples make on off delete remove grant revoke move rename offboard "
-    "group groups help undo history "
+    "group groups help undo history export import "
 )
 """Verbs of commands after which a sentence may mean something else: it is read by what it names, not by position."""
 EMPTY: Final = word_set(
@@ -52,6 +52,8 @@ COUNTS: Final = word_set(
     "customers accounts people "
 )
 """Fillers that say how many are meant."""
+MEMBERS: Final = word_set("member members user users customer customers account accounts people")
+"""Words for members, all or some of them."""
 EACH: Final = word_set("alle alles jede todos todas all every everything each both")
 """Words that mean all of what follows them."""
 AWAY: Final = word_set("away out up instead open redirecting named name")
@@ -114,7 +116,7 @@ ACTS: Final = map_words(
         "offboard": "raus offboard kick ban",
         "undo": "deshaz undo revert rollback",
         "pending": "freigabe pending waiting approve approval approvals withdraw requests",
-        "timers": "timers temporary expiring expires ends extend keep",
+        "timers": "timers extend keep",
         "status": "status health broken ok okay up",
         "whoami": "whoami perms permissions",
         "help": "help",
@@ -162,7 +164,7 @@ MAIL: Final = word_set("email e-mail mail emails address adresse emailadresse co
 """Words for an email."""
 MOVED: Final = MAIL | word_set("now new changed changes jetzt neue ahora nuevo nueva old")
 """Words in a request to change an email; next to two emails they add nothing."""
-HARMLESS: Final = frozenset({"status", "why", "show", "history", "pending", "timers", "whoami", "help"})
+HARMLESS: Final = word_set("status why show history pending timers whoami help export import")
 CHANGING: Final = frozenset(word for word, act in ACTS.items() if act not in HARMLESS)
 """Verbs that ask for a change."""
 FILES: Final = word_set("file csv excel spreadsheet tabelle")
@@ -199,6 +201,7 @@ TOPICS: Final = map_words(
         "check": "loop loops bucle bucles circles duplicate duplicates shadowed conflict conflicts fighting",
         "segments": "segments plan plans tier tiers segmento segmentos",
         "groups": "groups folders",
+        "freezes": "frozen freeze freezes froze",
         "pending": "approve approval approvals",
         "timers": "timers expire expires expiring temporary ends ending planned scheduled",
         "changed": "change changes changed changing happened summary pasó passiert cambios",

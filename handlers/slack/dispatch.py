@@ -267,7 +267,7 @@ class Dispatcher:
         readings = await self._guesses.readings_of(typed, act.command, error, caller)
         if not (readings.commands or readings.meant or readings.missing):
             return None
-        if not (readings.meant or readings.missing) and (meant := runs_at_once(readings.commands)) is not None:
+        if (meant := runs_at_once(readings)) is not None:
             reply = await self._run(meant, caller, act.timer.began)
             act.caller = caller
             return _with_reading_line(reply, meant, await self._titles(), readings.unread)

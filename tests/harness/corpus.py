@@ -146,7 +146,7 @@ def answer_to(sentence: Sentence) -> Answer:
         return Answer(told=(unclear.what,))
     if error is not None and says_better(error, readings, sentence.says):
         return Answer(told=(error.what,))
-    if not readings.meant and (alone := runs_at_once(readings.commands)) is not None:
+    if (alone := runs_at_once(readings)) is not None:
         return Answer(at_once=(alone,), told=readings.unread)
     shown = tuple(thing for one in readings.meant for thing in _named_things(one))
     return Answer(offered=readings.commands, meant=readings.meant, shown=shown, told=readings.unread)

@@ -10,7 +10,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.changes.model.states import State
+from handlers.grammar.command import Command
+from handlers.slack.registry import COMMANDS
 from sandbox.demo import Sandbox
+from sandbox.slack.message import Message
 from tests.conftest import OPS, SUPPORT
 from tests.harness.colleague import Colleague
 
@@ -289,6 +292,19 @@ async def test_a_filter_holds_however_the_text_beside_it_is_read(
     answer = alice.slack_text(await alice.says(text, channel=SUPPORT if text.startswith("/members") else OPS))
 
     assert answer.startswith(f"Read as {read}\n{count}" if read else count)
+
+
+@pytest.mark.parametrize("kind", sorted(COMMANDS, key=str))
+async def test_every_answer_tells_the_words_that_it_ignores(workspace: Sandbox, kind: type[Command]) -> None:
+    """Whatever a command answers with: a form and a file can't tell, and are offered."""
+    root, channel = ("members", SUPPORT) if kind.service == "members" else ("rules", OPS)
+    alice = Colleague(workspace, "U0ALICE01", channel)
+
+    example = kind.example.replace("#1", "Old shop").replace("anna@example.com", "anna.berg@example.com")
+    answer = await alice.replied(f"/{root} zebra {example}")
+
+    assert isinstance(answer, Message)
+    assert "“zebra" in alice.slack_text(answer)
 
 
 async def test_the_button_of_a_request_says_that_it_only_asks(workspace: Sandbox, alice: Colleague) -> None:

@@ -5,7 +5,6 @@ A guess that only asks is run (`runs`); one that would change something is offer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -19,6 +18,7 @@ from bot.rules.model import Rule
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
+    GatehouseFreezes,
     GatehouseHelp,
     GatehousePending,
     GatehousePlanned,
@@ -36,7 +36,9 @@ from handlers.grammar.vocabulary import ACTS, CHANGING
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
+    MembersExport,
     MembersGrant,
+    MembersImport,
     MembersList,
     MembersMove,
     MembersOffboard,
@@ -50,6 +52,7 @@ from handlers.rules.commands import (
     RulesCopy,
     RulesDelete,
     RulesEdit,
+    RulesExport,
     RulesGroup,
     RulesHistory,
     RulesList,
@@ -323,6 +326,17 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/gatehouse who did what yesterday", runs(GatehouseAudit(since="yesterday"))),
     ("/gatehouse waiting for approval", runs(GatehousePending())),
     ("/gatehouse temporary changes", runs(GatehousePlanned())),
+    ("/gatehouse is anything frozen?", runs(GatehouseFreezes())),
+    ("/gatehouse what did I just do?", runs(GatehouseDigest())),
+    ("/gatehouse export all rules", runs(RulesExport())),
+    ("/gatehouse export members of docs", runs(MembersExport(site="docs"))),
+    ("/gatehouse import members", runs(MembersImport())),
+    ("/gatehouse how many members does docs have?", runs(MembersList(site="docs"))),
+    ("/members remove Anna Berg everywhere", offers(MembersOffboard((ANNA,)))),
+    (
+        "/rules temporary redirect shop.example.com/a to shop.example.com/b for 2h",
+        offers(redirect(f"{SHOP}/a", f"{SHOP}/b", HOURS_2)),
+    ),
     ("/gatehouse what can I do", runs(GatehouseWhoami())),
     ("/gatehouse is everything ok?", runs(GatehouseStatus())),
     ("/rules how do I block a url", runs(GatehouseHelp("how do I block a url"))),
@@ -411,11 +425,11 @@ def heard(typed: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize(("typed", "outcome"), ALL_GUESSES, ids=[typed[:60] for typed, _ in ALL_GUESSES])
 def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: str, outcome: Outcome) -> None:
-    readings = read(*heard(typed), KNOWN).commands
+    readings = read(*heard(typed), KNOWN)
 
     how, commands = outcome
-    assert list(readings) == commands
-    assert bool(runs_at_once(readings)) == (how in {"runs", "shows"})
+    assert list(readings.commands) == commands
+    assert bool(runs_at_once(readings)) == (how in {"runs", "shows"} and not readings.meant)
 
 
 REPORTS: Final = [
@@ -633,10 +647,10 @@ ODD: Final = replace(
     ],
 )
 def test_a_name_that_looks_like_something_else_is_asked_about_or_shown(typed: str, commands: list[Command]) -> None:
-    readings = read(*heard(typed), ODD).commands
+    readings = read(*heard(typed), ODD)
 
-    assert list(readings) == commands
-    assert not any(each.writes for each in readings if each == runs_at_once(readings))
+    assert list(readings.commands) == commands
+    assert not any(each.writes for each in readings.commands if each == runs_at_once(readings))
 
 
 @pytest.mark.parametrize("between", [" ", ","])
@@ -674,12 +688,12 @@ def test_no_text_outside_the_grammar_is_run_where_it_would_write(root: str, word
         parse(root, text) if root else parse_mention(text)
         return
 
-    readings: Sequence[Command] = ()
+    readings = Readings()
     with suppress(Unclear):
-        readings = read(root, text, KNOWN).commands
+        readings = read(root, text, KNOWN)
 
     command = runs_at_once(readings)
     assert command is None or not command.writes
-    for reading in readings:
+    for reading in readings.commands:
         with suppress(ValueError):
             assert parse(reading.service, reading.write()) == reading
