@@ -49,7 +49,7 @@ ORDINALS: Final[Mapping[str, int]] = {
 """Words for a row of a list, before “one”."""
 COUNTS: Final = word_set(
     "all every both everyone everybody everything any anything some many much count stuff one rules members users "
-    "customers accounts people "
+    "customers accounts people regeln reglas mitglieder kunden miembros usuarios clientes "
 )
 """Fillers that say how many are meant."""
 MEMBERS: Final = word_set("member members user users customer customers account accounts people")
@@ -64,7 +64,7 @@ FILLERS: Final = (EMPTY | COURTESY | LEADING | PRONOUNS | COUNTS | LATELY) | wor
     "can could would during with w/ its now just so then by as there getting going go does do did doing has have had was "
     "were which what who whom whose when where how why called right here currently still cant can't temporarily destination "
     "target able asap touching about that's tell what's where's who's whos segments content become becomes hat temporal "
-    "jetzt del "
+    "jetzt del wer welche wo wohin quién quien cuáles qué están estan "
 )
 """Words that name nothing on their own."""
 IDLE: Final = word_set(
@@ -177,7 +177,7 @@ OFTEN_NOUNS: Final = word_set(
 """Words that are verbs only at the beginning of the text."""
 PAST: Final = word_set(
     "turned switched changed deleted removed made created edited touched blocked blocking disabled enabled off "
-    "on inactive active working broken redirecting redirected added happened "
+    "on inactive active live working broken redirecting redirected added happened "
 )
 """Words in a question about what was done; they name nothing."""
 GIVEN: Final = word_set("gave granted revoked took invited offboarded")

@@ -593,6 +593,12 @@ def test_a_question_offers_no_change(asks: str, stated: str) -> None:
         (f"/rules to where does {SHOP}/old go", RulesWhich(f"{SHOP}/old")),
         ("/rules which rules are temporary", GatehousePlanned()),
         ("/gatehouse what is planned?", GatehousePlanned()),
+        ("/rules what changed on Old shop?", RulesHistory(OLD)),
+        ("/rules is the Old shop redirect live?", RulesShow(OLD)),
+        ("/rules welche Regeln sind aus?", RulesList(status="off")),
+        ("/rules qué reglas están desactivadas?", RulesList(status="off")),
+        ("/members wer hat vip?", MembersList(segment="vip")),
+        ("/members quién tiene vip?", MembersList(segment="vip")),
     ],
 )
 def test_a_question_is_answered(asked: str, answer: Command) -> None:
