@@ -58,7 +58,7 @@ MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})(?:\|[^<>]*)?>|([UW][A-Z0-
 async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -> Reply:
     who = _person_id(command.who, caller)
     since = None if command.since is None else await moment_of(command.since, caller, gatehouse)
-    about = await _target_filters((command.ref or "").strip(), caller, gatehouse)
+    about = await _target_filters((command.ref or "").strip(), gatehouse)
     filters = replace(about, who=who, since=since, without=MECHANICS, last_of_each=True)
     skipped = ((command.page or 1) - 1) * MAX_LISTED
     found = await gatehouse.store.audit.find(filters, MAX_LISTED + 1, skip=skipped)
@@ -99,7 +99,7 @@ async def changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_set
     return {each: wholes.get(change.set_id or "", change) for each, change in changes.items()}
 
 
-async def _target_filters(text: str, caller: Caller, gatehouse: Gatehouse) -> Filters:
+async def _target_filters(text: str, gatehouse: Gatehouse) -> Filters:
     """Return the filters for the target that *text* names, by the audit first, since it has deleted ones, too.
 
     Raises BadFilter, or what `find_rule` raises.
@@ -116,7 +116,7 @@ async def _target_filters(text: str, caller: Caller, gatehouse: Gatehouse) -> Fi
     if await _is_known(part, gatehouse):
         return part
     try:
-        return await _rule_filters((await find_rule(RulesHistory(ref=text), caller, gatehouse)).id, gatehouse)
+        return await _rule_filters((await find_rule(text, gatehouse)).id, gatehouse)
     except NotOne as error:
         if error.candidates:
             raise
@@ -319,7 +319,7 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
     """Return what was done to a rule, also under the ids that it had before, and also after it was deleted."""
     rule_id, missing, modified, group = command.ref, None, None, None
     try:
-        rule = await find_rule(command, caller, gatehouse)
+        rule = await find_rule(command.ref, gatehouse)
         rule_id, modified, group = rule.id, rule.modified, rule.group_id
     except (Incomplete, NotOne) as error:
         if isinstance(error, NotOne) and error.candidates:

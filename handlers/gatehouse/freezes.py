@@ -40,7 +40,7 @@ async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse)
 
 @handles(RulesLock)
 async def lock(command: RulesLock, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    rule = await find_rule(command, caller, gatehouse)
+    rule = await find_rule(command.ref, gatehouse)
     as_it_is = Edit(
         kind=Kind.RULE_UPDATE, target=Target(service="rules", key=rule.id), before=rule.document(), after=None
     )
@@ -97,7 +97,7 @@ async def unfreeze(command: GatehouseUnfreeze, caller: Caller, gatehouse: Gateho
 
 @handles(RulesUnlock)
 async def unlock(command: RulesUnlock, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    rule = await find_rule(command, caller, gatehouse)
+    rule = await find_rule(command.ref, gatehouse)
     known = [each for each in await gatehouse.changes.freezes.all() if isinstance(each, ChatFreeze)]
     locks = [each for each in known if each.is_lock and glob.escape(rule.id) in each.rules]
     return await _lift(locks, caller, gatehouse)

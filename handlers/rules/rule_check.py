@@ -40,7 +40,7 @@ NEW: Final = "new"
 @handles(RulesCheck)
 async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
     with gatehouse.limits.one_at_a_time("rules check", caller.user):
-        one = await find_rule(command, caller, gatehouse) if command.ref else None
+        one = await find_rule(command.ref, gatehouse) if command.ref else None
         listing = await gatehouse.rules.all()
         groups = await groups_of(listing.known, gatehouse)
         effort = Effort()

@@ -60,7 +60,7 @@ async def menu(command: RulesMenu, caller: Caller, gatehouse: Gatehouse) -> Repl
 async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
     if not command.ref.strip():
         return Modal(menus.rule_modal(caller.channel))
-    rule = await find_rule(command, caller, gatehouse)
+    rule = await find_rule(command.ref, gatehouse)
     if command.start is not None:
         return await _show_at(rule, command.start, caller, gatehouse)
     groups = await groups_of([rule], gatehouse)
@@ -86,7 +86,7 @@ async def _show_at(rule: Rule, start: Start, caller: Caller, gatehouse: Gatehous
 @handles(RulesPin)
 async def pin(command: RulesPin, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Post and pin the rule as it is now; a pinned card isn't updated, so it says when it was made, and the next replaces it."""
-    rule = await find_rule(command, caller, gatehouse)
+    rule = await find_rule(command.ref, gatehouse)
     card = views.rule_card(rule, public=True, groups=await groups_of([rule], gatehouse))
     card = replace(card, blocks=(*card.blocks, messages.context(f"As of {when(gatehouse.now())}")))
     return Posted(card, pins=rule.id)
@@ -147,7 +147,7 @@ async def _edit(
     Raises as `find_rules` and `submit` do, InvalidDraft, and NothingToChange or SoForAWhile where all of them are so.
     """
     wanted, so, at = [], list[Rule](), await start_of_command(command.start, caller, gatehouse)
-    for found in (rules := await find_rules(command, caller, gatehouse)):
+    for found in (rules := await find_rules(command.refs, gatehouse)):
         rule, after = found, edit(found)
         # It is so already, but maybe not any more at the start that was asked for.
         if after == rule.body():
@@ -188,7 +188,7 @@ LOOKED_AT: Final = 5
 
 @handles(RulesDelete)
 async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    rules = await find_rules(command, caller, gatehouse)
+    rules = await find_rules(command.refs, gatehouse)
     said = (command.because, *command.refs)
     shifts = await preview(gatehouse, caller, rules[0], None, said) if len(rules) == 1 else ()
     wanted = []
@@ -246,7 +246,7 @@ async def _refuse_same(draft: RuleDraft, gatehouse: Gatehouse) -> None:
 @handles(RulesEdit)
 async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Reply:
     async def fill() -> dict[str, Any]:
-        rule = await find_rule(command, caller, gatehouse)
+        rule = await find_rule(command.ref, gatehouse)
         groups = await groups_of([rule], gatehouse)
         view = RuleForm.of(rule, channel=caller.channel, groups=groups).view()
         first = await outlook_blocks(Target(service="rules", key=rule.id), rule, gatehouse)
@@ -258,7 +258,7 @@ async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Repl
 @handles(RulesCopy)
 async def copy(command: RulesCopy, caller: Caller, gatehouse: Gatehouse) -> Reply:
     async def fill() -> dict[str, Any]:
-        rule = await find_rule(command, caller, gatehouse)
+        rule = await find_rule(command.ref, gatehouse)
         return RuleForm.copy_of(rule, channel=caller.channel).view()
 
     return Modal(modals.loading_view("Copy rule"), fill)

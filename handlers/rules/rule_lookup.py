@@ -152,7 +152,7 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     assumed = not (SCHEME.match(typed) or MISTYPED_SCHEME.match(typed))
     if command.ref:
         try:
-            rule = await find_rule(command, caller, gatehouse)
+            rule = await find_rule(command.ref, gatehouse)
         except (NotOne, BareNumber, Incomplete):  # words that name none, or several, are left out of the question
             command = replace(command, ref=None, unknown=command.ref)
         else:

@@ -9,8 +9,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any, Final, Protocol, cast, runtime_checkable
+from typing import Final
 
 from bot.changes.model.change import Change
 from bot.clients.cache import search_in_slices
@@ -19,7 +18,7 @@ from bot.clients.lists import Gap, Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
 from bot.text.names import Fit, Meant, is_bare_number, named_rule, resolve_name
-from handlers.blocks.messages import code, plural, quote
+from handlers.blocks.messages import code, plural
 from handlers.errors import Refusal, TooMany, Words
 from handlers.grammar.command import Command
 from handlers.grammar.parser import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
@@ -31,22 +30,6 @@ from handlers.slack.reply import Caller
 async def groups_of(rules: Iterable[RuleDraft], gatehouse: Gatehouse) -> Groups | None:
     """Return the groups, where one of *rules* is in any; None where none is, or the service says nothing about groups."""
     return await gatehouse.groups.groups() if any(rule.group_id for rule in rules) else None
-
-
-@runtime_checkable
-class OfRule(Protocol):
-    """A command that names one rule, or none."""
-
-    @property
-    def ref(self) -> str | None: ...
-
-
-@runtime_checkable
-class OfRules(Protocol):
-    """A command that names rules which it changes."""
-
-    @property
-    def refs(self) -> tuple[str, ...]: ...
 
 
 CANDIDATES = 10
@@ -76,21 +59,14 @@ class NotOne(Refusal):
 
 
 class BareNumber(Refusal):
-    """A number without its ``#`` that is not the id or name of a rule. *rows*: the rules that it may stand for, with the
-    numbers of their rows; *again*: the same command for those.
-    """
+    """A number without its ``#`` that is not the id or name of a rule."""
 
     ref: str
-    rows: Mapping[str, Rule]
-    again: Command | None
 
     def words(self) -> Words:
         what = f"There is no rule {code(self.ref)}. A number on its own has to be a rule’s id or its whole name."
-        if self.again is None:
-            then, lists = "List the rules, then write `#1` for the first row.", {"List rules": RulesList()}
-            return Words(what, next=then, again=lists)
-        rows = ", ".join(f"{code(number)} ({quote(rule.title, 100)})" for number, rule in self.rows.items())
-        return Words(what, next=f"Did you mean {rows}?", again={f"Use {' '.join(self.rows)}"[:75]: self.again})
+        row = " ".join(f"#{number}" for number in self.ref.split())
+        return Words(what, next=f"For a row of your list, write {code(row)}.", again={"List rules": RulesList()})
 
 
 async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Shorthand:
@@ -107,43 +83,41 @@ async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Sho
     return Shorthand(rows=rows, shown=len(shown), change=change.id if change else None, site=site)
 
 
-async def find_rule(command: OfRule, caller: Caller, gatehouse: Gatehouse) -> Rule:
-    """Return the one rule that *command* names, fresh from the service; raises NotOne, BareNumber or a client's error."""
-    return (await _find_all(command, [command.ref or ""], caller, gatehouse))[0]
+async def find_rule(ref: str, gatehouse: Gatehouse) -> Rule:
+    """Return the one rule that *ref* names, fresh from the service; raises NotOne, BareNumber or a client's error."""
+    return (await _find_all([ref], gatehouse, are_sure=False))[0]
 
 
-async def find_rules(command: OfRules, caller: Caller, gatehouse: Gatehouse) -> Sequence[Rule]:
-    """Return the rules that *command* names, each once; raises as `find_rule` does, TooMany over MAX_RULES_PER_COMMAND."""
-    if len(command.refs) > MAX_RULES_PER_COMMAND:
-        raise TooMany(len(command.refs), MAX_RULES_PER_COMMAND)
-    found = await _find_all(command, command.refs, caller, gatehouse)
-    return list({rule.id: rule for rule in found}.values())
+async def find_rules(refs: Sequence[str], gatehouse: Gatehouse) -> Sequence[Rule]:
+    """Return the rules that *refs* name, each once; raises as `find_rule` does, TooMany over MAX_RULES_PER_COMMAND."""
+    if len(refs) > MAX_RULES_PER_COMMAND:
+        raise TooMany(len(refs), MAX_RULES_PER_COMMAND)
+    return list({rule.id: rule for rule in await _find_all(refs, gatehouse, are_sure=True)}.values())
 
 
-async def _find_all(
-    command: OfRule | OfRules, refs: Sequence[str], caller: Caller, gatehouse: Gatehouse
-) -> Sequence[Rule]:
-    """Return a rule for each of *refs*, fresh from the service; the list of all rules is read at most once."""
+async def _find_all(refs: Sequence[str], gatehouse: Gatehouse, *, are_sure: bool) -> Sequence[Rule]:
+    """Return a rule for each of *refs*, fresh from the service; the list of all rules is read at most once.
+
+    *are_sure*: whether a part of a name needs some letters, and the word “rule” belongs to it.
+    """
     ids = await gatehouse.store.former_ids.resolve_all(refs)
     names = list(dict.fromkeys(ids[ref] for ref in refs))
     with_id = await asyncio.gather(*(_rule_with_id(name, gatehouse) for name in names))
     found = {name: rule for name, rule in zip(names, with_id, strict=True) if rule is not None}
     if others := [name for name in names if name not in found]:
-        found |= await _find_by_name(command, others, caller, gatehouse)
+        found |= await _find_by_name(others, gatehouse, are_sure=are_sure)
     return [found[name] for name in names]
 
 
-async def _find_by_name(
-    command: OfRule | OfRules, names: Sequence[str], caller: Caller, gatehouse: Gatehouse
-) -> Mapping[str, Rule]:
+async def _find_by_name(names: Sequence[str], gatehouse: Gatehouse, *, are_sure: bool) -> Mapping[str, Rule]:
     """Return the one rule that each of *names*, which are not ids, fits; raises as `find_rule` does."""
     listing = await gatehouse.rules.all()
     # In a thread: comparing names with all rules would hold up the event loop.
-    readings = await asyncio.to_thread(_match_refs, names, listing.known, without_kind=isinstance(command, OfRule))
+    readings = await asyncio.to_thread(_match_refs, names, listing.known, without_kind=not are_sure)
     for found in readings:
         if not found.things and is_bare_number(found.text):
-            raise await _bare_number_error(found.text, command, listing.known, caller, gatehouse)
-        is_clear = found.is_sure if isinstance(command, OfRules) else len(found.things) == 1
+            raise BareNumber(found.text)
+        is_clear = found.is_sure if are_sure else len(found.things) == 1
         # A rule that was not read may have the same name, though not the same id.
         may_mean_others = listing.truncated and found.fit is not Fit.ID
         if not is_clear or may_mean_others:
@@ -185,26 +159,6 @@ async def no_rule_error(ref: str, gatehouse: Gatehouse) -> NotOne:
     """Return the error for *ref* where no rule has it, with the rules whose names are like it."""
     near = [hit.item for hit in await search_in_slices(await gatehouse.rules.index(), ref, most=NEAR)]
     return NotOne(ref, (), 0, await groups_of(near, gatehouse), near)
-
-
-async def _bare_number_error(
-    ref: str, command: OfRule | OfRules, rules: Sequence[Rule], caller: Caller, gatehouse: Gatehouse
-) -> BareNumber:
-    """Return the error for *ref*, with what it would mean with a ``#``, where that is one rule for each number."""
-    listed = dict(enumerate(await gatehouse.store.lists.get(caller.user, "rules"), start=1))
-    known = {rule.id: rule for rule in rules}
-    numbers = [int(part) for part in ref.split()]
-    rows = {f"#{number}": known[listed[number]] for number in numbers if listed.get(number) in known}
-    again = _with_ids(command, ref, [rule.id for rule in rows.values()]) if len(rows) == len(numbers) else None
-    return BareNumber(ref, rows, again)
-
-
-def _with_ids(command: OfRule | OfRules, ref: str, ids: Sequence[str]) -> Command | None:
-    """Return *command* with *ids* in the place of *ref*; None where it takes one rule and there are several."""
-    if isinstance(command, OfRules):
-        refs = [each for one in command.refs for each in (ids if one == ref else (one,))]
-        return cast("Command", replace(cast("Any", command), refs=tuple(dict.fromkeys(refs))))
-    return cast("Command", replace(cast("Any", command), ref=ids[0])) if len(ids) == 1 else None
 
 
 async def find_change(reference: str, gatehouse: Gatehouse) -> Change | None:
