@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -15,23 +15,6 @@ from bot.members.model import Member, email_key, find_by_email, fold_case, inbox
 MAX_WRONG_LETTERS: Final = 2
 """Letters that may be wrong, missing, added or swapped in an email that counts as a typo of another."""
 MAX_NEAR_MEMBERS: Final = 5
-
-
-class Likeness(StrEnum):
-    """How another member's email resembles the one that was asked about."""
-
-    SPELLING = "spelling"
-    TYPO = "typo"
-    TAG = "tag"
-    DOMAIN = "domain"
-
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """A member whom the email may have meant."""
-
-    member: Member
-    likeness: Likeness
 
 
 class Standing(StrEnum):
@@ -59,7 +42,8 @@ class Verdict:
     site: str
     member: Member | None
     asked: Asked | None
-    near: tuple[Near, ...]
+    near: Sequence[Member]
+    """Others whom the email may have meant, the likeliest first."""
 
     @property
     def missing(self) -> str | None:
@@ -75,7 +59,7 @@ def explain_access(
     member = find_by_email(members, email)
     known = known_segments(members, extra)
     asked = None if segment is None else _resolve_segment(segment, () if member is None else member.segments, known)
-    return Verdict(site, member, asked, tuple(_near_members(email, members, member)))
+    return Verdict(site, member, asked, _near_members(email, members, member))
 
 
 def _resolve_segment(segment: str, has: Sequence[str], known: Sequence[str]) -> Asked:
@@ -93,21 +77,15 @@ def _resolve_segment(segment: str, has: Sequence[str], known: Sequence[str]) -> 
     return Asked(segment, Standing.NO_SUCH, alike or nearest_segments(segment, known))
 
 
-def _near_members(email: str, members: Sequence[Member], member: Member | None) -> Iterator[Near]:
-    """Yield at most MAX_NEAR_MEMBERS others, the likeliest first."""
+def _near_members(email: str, members: Sequence[Member], member: Member | None) -> Sequence[Member]:
+    """Return at most MAX_NEAR_MEMBERS others: those with a typo, then those with another tag or at another domain."""
     wanted = email_key(email)
     others = [one for one in members if one is not member]
     identities = [one.identity for one in others]
     typos = process.extract(
         wanted, identities, scorer=OSA.distance, score_cutoff=MAX_WRONG_LETTERS, limit=MAX_NEAR_MEMBERS
     )
-    likenesses = {number: Likeness.TYPO if distance else Likeness.SPELLING for _, distance, number in typos}
-    name, domain = inbox_key(wanted)
-    for number, identity in enumerate(identities):
-        if len(likenesses) >= MAX_NEAR_MEMBERS:
-            break
-        if identity.startswith(name[:1]) and inbox_key(identity)[0] == name:
-            same = inbox_key(identity)[1] == domain
-            likenesses.setdefault(number, Likeness.TAG if same else Likeness.DOMAIN)
-    for number, likeness in likenesses.items():
-        yield Near(others[number], likeness)
+    name, _ = inbox_key(wanted)
+    same_name = (at for at, other in enumerate(identities) if other[:1] == name[:1] and inbox_key(other)[0] == name)
+    near = dict.fromkeys([*(at for _, _, at in typos), *same_name])
+    return [others[at] for at in near][:MAX_NEAR_MEMBERS]

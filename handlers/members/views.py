@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.clients.lists import Gap
-from bot.members.access_check import Asked, Likeness, Near, Standing, Verdict
+from bot.members.access_check import Asked, Standing, Verdict
 from bot.members.model import Member
 from bot.text.emails import mask_email
 from handlers.blocks import menus, messages
@@ -197,14 +197,6 @@ class Unasked:
     words: str
 
 
-LIKE: Final = {
-    Likeness.SPELLING: "the same email in another spelling",
-    Likeness.TYPO: "differs in one or two letters",
-    Likeness.TAG: "same mailbox except for dots or a +tag",
-    Likeness.DOMAIN: "same name at another domain",
-}
-
-
 def access_message(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, public: bool) -> Message:
     """Return whether somebody has access, and the answer of each site. In a channel, emails are masked and no button has one."""
     mark, answer = _answer(email, said, command.segment, public=public)
@@ -292,9 +284,8 @@ def _segment_text(asked: Asked, *, is_lacked: bool) -> str:
             return f"There is also {alike}." if alike else f"Lacks {name}." if is_lacked else ""
 
 
-def _near_line(near: Near, *, public: bool) -> str:
-    has = segments_line(near.member.segments)
-    return f"• {address(near.member.email, public=public)} {name_of(near.member, public=public)} · {LIKE[near.likeness]} · {has}"
+def _near_line(near: Member, *, public: bool) -> str:
+    return f"• {address(near.email, public=public)} {name_of(near, public=public)} · {segments_line(near.segments)}"
 
 
 def _buttons(one: Verdict, email: str, number: str) -> Iterator[Block | None]:
@@ -308,5 +299,5 @@ def _buttons(one: Verdict, email: str, number: str) -> Iterator[Block | None]:
         grant = MembersGrant(emails=(one.member.email,), segments=(one.missing,), site=one.site)
         yield temporary_button(f"Grant {one.missing} on {site}…", grant, f"{number}.grant", style="primary")
     for place, near in enumerate(one.near):
-        show = MembersShow(emails=(near.member.email,), site=one.site)
-        yield run_button(f"Show {near.member.email}", show, f"{number}.near.{place}")
+        show = MembersShow(emails=(near.email,), site=one.site)
+        yield run_button(f"Show {near.email}", show, f"{number}.near.{place}")

@@ -59,6 +59,6 @@ def test_nobody_is_near_to_themselves_and_nobody_twice(asked: str, there: list[s
     members = [Member(email=email) for email in dict.fromkeys(there)]
     verdict = explain_access(asked, None, site="blog", members=members)
 
-    near = [one.member.email for one in verdict.near]
+    near = [one.email for one in verdict.near]
     assert len(near) == len(set(near)) <= MAX_NEAR_MEMBERS
     assert verdict.member is None or verdict.member.email not in near

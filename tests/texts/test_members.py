@@ -143,7 +143,7 @@ No: nobody on blog or docs has exactly this email.
 `ana.berg@example.com`
 blog · not a member
 Similar emails there:
-• `anna.berg@example.com` Anna Berg · differs in one or two letters · `newsletter`
+• `anna.berg@example.com` Anna Berg · `newsletter`
 [Add on blog…]  [Show anna.berg@example.com]
 docs: not a member
 [Add on docs…]  [Share in channel]\
