@@ -234,10 +234,13 @@ class RulesMake(Temporary, RulesCommand):
         if not self.name and self.match is None:  # people say it so, and are shown first what would be made
             raise rest.missing_error("what the rule is called")
         if not self.name:
-            source, to = (
-                url.removeprefix("https://").rstrip("/")[:120] for url in (self.source, self.destination or "")
-            )
-            object.__setattr__(self, "name", f"{source} to {to}" if to else f"Block {source}")
+            object.__setattr__(self, "name", name_of_urls(self.source, self.destination))
+
+
+def name_of_urls(source: str, destination: str | None) -> str:
+    """Return a name for a redirect, or for a block where there is no *destination*."""
+    start, end = (url.removeprefix("https://").rstrip("/")[:120] for url in (source, destination or ""))
+    return f"{start} to {end}" if end else f"Block {start}"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from bot.changes.proposals import Proposal
 from bot.clients.errors import InvalidPairs, NotFound, TypeChangeRefused
 from bot.gatehouse import Gatehouse
 from bot.policy.inquiry import NotAllowed
-from bot.rules.edit import Problem, ProblemKind, new_problems, problems
+from bot.rules.edit import Problem, new_problems, problems
 from bot.rules.lint.findings import key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from bot.rules.pair_fields import Document
@@ -60,7 +60,7 @@ async def form_on_rule(view: View, gatehouse: Gatehouse) -> tuple[Rule | None, R
 
 def rule_errors(view: View) -> dict[str, str]:
     """Return what is wrong with the typed rule, by block id of the input; problems that the form doesn't show are ignored."""
-    form = read_form(view).with_suggested_name()
+    form = read_form(view)
     try:
         draft = form.draft()
     except ValidationError as error:  # only JSON can say such a thing
@@ -75,9 +75,6 @@ def rule_errors(view: View) -> dict[str, str]:
         block_id = form.block_of(problem)
         if block_id in inputs_shown and _is_asked(problem, form):
             wrong.setdefault(block_id, problem_words(problem))
-    name = form.block_of(Problem(ProblemKind.NO_NAME, "name"))
-    if form.mode == "new" and wrong.keys() > {name}:
-        del wrong[name]  # optional in a new rule: once the rest is right, a name is made from that
     return _asked_errors(wrong, form, view) | time_errors(form.start, form.expiry)
 
 
@@ -104,7 +101,6 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
     # Somebody changed the rule since the form was opened: saving it would overwrite that.
     if base is not None and fingerprint(canonical_form(base.document())) != form.seen:
         return modals.changed_view()
-    form = form.with_suggested_name()
     try:
         draft = form.draft()
     except BadInputs as error:  # typed before the form was drawn again, so that it counted as untouched

@@ -15,12 +15,13 @@ from bot.changes.model.documents import canonical_form, fingerprint
 from bot.rules.edit import Problem, source_reaching
 from bot.rules.lint.redirects import LEADING
 from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft, why_group_is_off
-from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, SOURCE, TYPES, UNKNOWN, Document, has_field
+from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, TYPES, UNKNOWN, Document, has_field
 from bot.rules.pair_values import new_pair, other_names
 from handlers.blocks import inputs
-from handlers.blocks.messages import clip, code, esc, plural, section
+from handlers.blocks.messages import code, esc, plural, section
 from handlers.blocks.modals import View, frame, with_notes
 from handlers.grammar.command import slash
+from handlers.rules.commands import name_of_urls
 from handlers.rules.form_fields_view import (
     NEW_SOURCE,
     BadInputs,
@@ -98,6 +99,8 @@ class RuleForm:
         pair = new_pair(rule_type, source_reaching(source or "", reach))
         if destination:
             pair = pair | {"destination": destination}
+        if not name and source and (destination or rule_type == "Cancel"):
+            name = name_of_urls(source, destination)
         document = {"name": name or "", "description": "", "status": ACTIVE, "ruleType": rule_type}
         return cls("new", document, (FormPair("n1", rule_type, pair),), **more)
 
@@ -174,19 +177,6 @@ class RuleForm:
         is_shown = 0 < number <= len(self.pairs) and self.pairs[number - 1].key in self.shown_keys
         return self.pairs[number - 1].block_of(fields) if is_shown else ""
 
-    def with_suggested_name(self) -> Self:
-        """Return the form with a suggested name, where a new rule has none and its first pair suggests one."""
-        is_named = self.mode != "new" or str(self.document.get("name") or "").strip()
-        return self if is_named else replace(self, document=self.document | {"name": self._suggestion})
-
-    @property
-    def _suggestion(self) -> str:
-        """Return a name for the rule that its first pair suggests; empty where it suggests none."""
-        if not self.pairs:
-            return ""
-        texts = {each.name: self.pairs[0].text(each) or "" for each in self.pairs[0].fields}
-        return suggested_name(self.rule_type, texts[SOURCE.name], texts.get("destination", ""))
-
     def with_notes(self, notes: Mapping[str, str]) -> Self:
         return replace(self, notes=notes)
 
@@ -251,9 +241,7 @@ class RuleForm:
         return with_notes(blocks, self.notes)
 
     def _head(self) -> list[View]:
-        is_suggested = self.mode == "new" and not self.as_json
-        proposed = (self._suggestion or "shop.example.com/old → /new") if is_suggested else None
-        name = self._line("name", "Name", optional=is_suggested, placeholder=proposed)
+        name = self._line("name", "Name", optional=False)
         description = self._line("description", "Description", optional=True)
         status = head_text(self.document, "status")
         if len(status) > inputs.MAX_OPTION_LENGTH:
@@ -261,10 +249,10 @@ class RuleForm:
         options = STATUS_WORDS | {status: STATUS_WORDS.get(status, status)}
         return [name, description, inputs.radios("status", "Status", options, status)]
 
-    def _line(self, name: str, label: str, *, optional: bool, placeholder: str | None = None) -> View:
+    def _line(self, name: str, label: str, *, optional: bool) -> View:
         value = head_text(self.document, name)
         if inputs.fits_input(value):
-            return inputs.text(name, label, value, optional=optional, placeholder=placeholder)
+            return inputs.text(name, label, value, optional=optional)
         return section(f"*{label}* is too long for a form ({len(value):,} characters) and is kept unchanged.")
 
     def _type_block(self) -> View:
@@ -306,23 +294,6 @@ def body_to_copy(rule: Rule) -> Document:
     content = rule.content()
     pairs = [{name: pair[name] for name in pair if name not in foreign} for pair in content.get("pairs") or ()]
     return content | {"pairs": pairs}
-
-
-def suggested_name(rule_type: str, source: str, destination: str) -> str:
-    """Return a name for a rule without one: its type and its URLs; the destination without the host that both share."""
-    start, end = _short_url(source), _short_url(destination)
-    if rule_type == "Cancel":
-        return f"Block {start}" if start else ""
-    if rule_type != "Redirect":
-        return f"{type_word(rule_type)} on {start}" if start else f"{type_word(rule_type)} everywhere"
-    if start.partition("/")[0] == end.partition("/")[0] and "/" in end:
-        end = end[end.index("/") :]
-    return f"{start} → {end}" if start and end else ""
-
-
-def _short_url(url: str) -> str:
-    """Return the host, path and query of *url*."""
-    return clip(url.strip().partition("://")[2].rstrip("/") or url.strip(), 60)
 
 
 def _group_words(rule: Rule, groups: Groups | None) -> str:

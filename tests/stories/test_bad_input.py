@@ -256,8 +256,9 @@ async def test_what_a_service_did_not_give_is_asked_for_again_by_a_button(worksp
     await alice.sees("“Old shop to new shop” · On")
 
 
-async def test_a_new_rule_is_not_asked_for_a_name_before_the_rest_is_right(alice: Colleague) -> None:
+async def test_a_new_rule_is_called_by_its_urls_or_as_somebody_types(alice: Colleague) -> None:
     await alice.opens("/rules new")
-    assert (await alice.submits()).keys() == {"From", "To"}
-    alice.fills(From="https://shop.example.com/a")
-    assert (await alice.submits()).keys() == {"To"}
+    assert (await alice.submits()).keys() == {"From", "To", "Name"}
+
+    await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b/")
+    assert "Name: <shop.example.com/a to shop.example.com/b>" in alice.form

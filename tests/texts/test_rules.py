@@ -550,7 +550,7 @@ Type: <Redirect>
 From: <https://shop.example.com/old>
 To: <>
 [Add pair]
-Name (optional): <>
+Name: <>
 Why (optional): <>
 [More options]
 [Create]\
@@ -563,7 +563,7 @@ Type: <Redirect>
 From: <https://shop.example.com/old>
 To: <>
 [Add pair]
-Name (optional): <>
+Name: <>
 Why (optional): <>
 [More options]
 [Create anyway]\
@@ -576,7 +576,7 @@ Type: <Redirect>
 From: <https://shop.example.com/old>
 To: <>
 [Add pair]
-Name (optional): <>
+Name: <>
 ! A loop needs a reason: enter one here, or change where it redirects.
 Why (optional): <>
 [More options]
@@ -587,7 +587,7 @@ Why (optional): <>
 Type: <Block>
 URL: <>
 [Add pair]
-Name (optional): <>
+Name: <>
 Why (optional): <>
 [More options]
 [Create]\
@@ -599,7 +599,7 @@ URL (optional): <>
 Find: <>
 Replace with (optional): <>
 [Add pair]
-Name (optional): <>
+Name: <>
 Why (optional): <>
 [More options]
 [Create]\
@@ -611,7 +611,7 @@ URL (optional): <>
 Request headers (optional): <>
 Response headers (optional): <>
 [Add pair]
-Name (optional): <>
+Name: <>
 Why (optional): <>
 [More options]
 [Create]\
@@ -622,7 +622,7 @@ Type: <Query parameter>
 URL (optional): <>
 Parameters: <>
 [Add pair]
-Name (optional): <>
+Name: <>
 Why (optional): <>
 [More options]
 [Create]\
@@ -633,7 +633,7 @@ Type: <User agent>
 URL (optional): <>
 User agent: <>
 [Add pair]
-Name (optional): <>
+Name: <>
 Why (optional): <>
 [More options]
 [Create]\
@@ -644,7 +644,7 @@ Type: <Request>
 URL: <>
 Body (optional): <>
 [Add pair]
-Name (optional): <>
+Name: <>
 Why (optional): <>
 [More options]
 [Create]\
@@ -656,7 +656,7 @@ URL: <>
 Body (optional): <>
 Status code (optional): <>
 [Add pair]
-Name (optional): <>
+Name: <>
 Why (optional): <>
 [More options]
 [Create]\
@@ -667,7 +667,7 @@ Type: <Delay>
 URL: <>
 Delay in milliseconds: <>
 [Add pair]
-Name (optional): <>
+Name: <>
 Why (optional): <>
 [More options]
 [Create]\
@@ -681,7 +681,7 @@ Language: <JavaScript>
 Given as: <code>
 Run it: <after the page has loaded>
 [Add pair]
-Name (optional): <>
+Name: <>
 Why (optional): <>
 [More options]
 [Create]\
