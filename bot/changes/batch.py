@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import OPEN, Item, Outcome
 from bot.changes.model.states import Move
 from bot.changes.proposals import item_change
-from bot.changes.targets import Look, Snapshot, look_lifetime
+from bot.changes.targets import Look, Snapshot
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, keep_change_lease, work_off
 from bot.clients.errors import ClientError
 from bot.policy.inquiry import DirectoryUnavailable
@@ -42,9 +41,8 @@ LOOK_AGAIN: Final = 1.0
 """Seconds until an item that another process has is checked again."""
 BULK_CHANGES_AT_ONCE: Final = 4
 """Bulk changes of one service."""
-MIN_CHUNK: Final = 100
-"""Items in the first chunk, and in each chunk where the service is slow."""
-MAX_CHUNK: Final = 500
+ITEMS_PER_CHUNK: Final = 250
+"""Their targets are read together, before and after: members can only be read all at once, which shouldn't be done for a few."""
 
 Result = TypeVar("Result")
 
@@ -56,7 +54,6 @@ class Chunks:
         self._items = items
         self._set_id = set_id
         self._in_steps = in_steps
-        self._size = MIN_CHUNK
         self._at_work: dict[int, str] = {}
         self._turn = asyncio.Lock()
 
@@ -69,7 +66,7 @@ class Chunks:
         # Read and marked under one lock, or two tasks would get the same items.
         async with self._turn:
             # What is at work is still open in the database, so as many more are read.
-            chunk = self._pick_chunk(await self._items.find(self._set_id, OPEN, self._size + len(self._at_work)))
+            chunk = self._pick_chunk(await self._items.find(self._set_id, OPEN, ITEMS_PER_CHUNK + len(self._at_work)))
             self._at_work |= {item.number: _subject_key(item) for item in chunk}
         try:
             yield chunk
@@ -92,19 +89,12 @@ class Chunks:
             if item.number in self._at_work:
                 continue
             thing = _subject_key(item)
-            if thing in things or len(chunk) == self._size:
+            if thing in things or len(chunk) == ITEMS_PER_CHUNK:
                 break
             things.add(thing)
             if not chunk or _chunk_key(item) == _chunk_key(chunk[0]):
                 chunk.append(item)
         return chunk
-
-    def adjust_size(self, many: int, seconds: float, look: float) -> None:
-        """Adjust the size of chunks: *many* items took *seconds* to send, and *look* seconds to read back.
-
-        A chunk should be sent while the look at its targets still counts.
-        """
-        self._size = max(MIN_CHUNK, min(MAX_CHUNK, int(many * look_lifetime(look) / max(seconds, 0.001))))
 
 
 def _chunk_key(item: Item) -> tuple[Outcome, tuple[str, str | None]]:
@@ -213,13 +203,8 @@ class BatchExecutor:
         place = self._place(changes[0].edit.target)
         # One chunk at a time is sent to a service; another is read or recorded in the meantime.
         async with place.sending:
-            # Measured from here on: the wait for another chunk says nothing about this one.
-            began = time.monotonic()
             sent = await _run_each(partial(self.executor.send, look=look, backoff=place.backoff), changes)
-        sending = time.monotonic() - began
-        ended = await self.executor.read_back(sent)
-        self.chunks.adjust_size(len(changes), sending, time.monotonic() - began - sending)
-        await self.journal.finish(ended)
+        await self.journal.finish(await self.executor.read_back(sent))
 
     def _place(self, target: Target) -> ServiceSite:
         return self.places.setdefault(target.place, ServiceSite(self.backoff()))

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from bot.changes.batch import ITEMS_PER_CHUNK
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import OPEN, Item, Outcome
@@ -23,9 +24,11 @@ from tests.harness.databases import BOTH
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(7200)]
 
+MANY: Final = ITEMS_PER_CHUNK + 20
+"""Items that take two chunks: some of STEPS come in the second."""
 STEPS: Final = (
     "begin:1",
-    "look:101",
+    f"look:{ITEMS_PER_CHUNK + 1}",
     "write:9",
     "sent:7",
     "read back:1",
@@ -121,13 +124,13 @@ async def test_killed_at_any_step_each_part_is_done_once(database_url: str, step
         (only,) = fleet.replicas
         only.start(die_at=step)
         await only.ready()
-        whole = await submitted(fleet, additions(120))
+        whole = await submitted(fleet, additions(MANY))
         await only.dead()
         only.start()
         await fleet.settled()
 
         assert only.starts == 2, "it died once"
-        await as_if_never_killed(fleet, whole, 120)
+        await as_if_never_killed(fleet, whole, MANY)
 
 
 @pytest.mark.threat("D8")
