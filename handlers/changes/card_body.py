@@ -18,11 +18,11 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, join_words
 from handlers.changes import items_view
 from handlers.changes.diff import FIRST_PAIRS, Line, differences, field_changes, render
-from handlers.changes.items_view import Progress, counts_text, pair_words, progress_text
+from handlers.changes.items_view import Progress, counts_text, progress_text
 from handlers.changes.sentences import is_off_instead
 from handlers.changes.subject import ACCESS, new_status
 from handlers.members.views import segments_line
-from handlers.rules.pairs_view import filters_words
+from handlers.rules.pairs_view import filters_words, pair_line
 from handlers.rules.reasons import off_words, type_word
 
 NOTHING_HAPPENED: Final = frozenset({State.CANCELLED, State.DENIED, State.EXPIRED})
@@ -159,7 +159,7 @@ def pair_lines(rule: RuleDraft, limit: int) -> list[Block]:
     """Return what the pairs of a rule do, with their filters; at most *limit* of them, and how many more there are."""
     pairs = rule.pairs or ()
     lines = [
-        (f"{number}. " if len(pairs) > 1 else "") + pair_words(rule.rule_type, pair)
+        (f"{number}. " if len(pairs) > 1 else "") + pair_line(rule.rule_type, pair)
         for number, pair in enumerate(pairs[:limit], 1)
     ]
     lines += filter(None, [and_more(len(pairs) - limit, "pair")])

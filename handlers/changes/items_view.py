@@ -11,7 +11,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import OPEN, Item, Outcome, Tally
 from bot.members.csv import result_table
-from bot.rules.model import Pair, RuleDraft
+from bot.rules.model import RuleDraft
 from bot.rules.url import authority
 from bot.text.emails import mask_email, mask_emails
 from handlers.blocks import messages
@@ -22,7 +22,7 @@ from handlers.changes.people import author, why_words
 from handlers.changes.subject import VERBS, new_status
 from handlers.changes.titles import title_of
 from handlers.members.views import segments_line
-from handlers.rules.pairs_view import effect_line, filters_words, source_line
+from handlers.rules.pairs_view import pair_line
 from handlers.rules.reasons import type_word
 
 NAME: Final = 70
@@ -125,15 +125,8 @@ def _differences_text(item: Item) -> str:
 def _first_pair(rule: RuleDraft) -> str:
     """Return the first pair with its filters, and how many more there are."""
     pairs = rule.pairs or ()
-    first = [pair_words(rule.rule_type, pair, MAX_URL) for pair in pairs[:1]]
+    first = [pair_line(rule.rule_type, pair, MAX_URL) for pair in pairs[:1]]
     return ", ".join(filter(None, [*first, and_more(len(pairs) - 1, "pair")]))
-
-
-def pair_words(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
-    """Return what a pair matches and does, and its filters."""
-    source = source_line(rule_type, pair, limit)
-    does = f"blocks {source}" if rule_type == "Cancel" else f"{source} {effect_line(rule_type, pair, limit)}"
-    return ", ".join(filter(None, [does, filters_words(pair)]))
 
 
 def _whole_rule(item: Item) -> str:

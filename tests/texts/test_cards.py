@@ -17,7 +17,7 @@ Requested by @alice · “not needed”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Description: “Ends with the year”
 On · Redirect
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Approve deletion]  [Deny…]  [Approve for later]
@@ -64,7 +64,7 @@ Delete “Debug header for support”?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 On · Headers
-URL contains `https://shop.example.com` adds request header `Authorization`: `[hidden]`
+URL contains `https://shop.example.com`: adds request header `Authorization`: `[hidden]`
 Effect: https://shop.example.com/old: not redirected → blocked
 Some values are hidden in channels. Press Show full change before you decide.
 [Show full change]  [Approve deletion]  [Deny…]
@@ -76,7 +76,7 @@ Switch off “Sale 2026” for 2 h?
 (raising_hand) Switch off “Sale 2026” for 2 h?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Approve]  [Deny…]  [Approve for later]
@@ -99,7 +99,7 @@ Requested by @alice
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Description: “Ends with the year”
 On · Redirect
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Approve]  [Deny…]  [Approve for later]
@@ -855,7 +855,7 @@ Automatically, as planned · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 Description: “Ends with the year”
 On · Redirect
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Details]\
@@ -1001,7 +1001,7 @@ Switch off 2 rules?
 Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
 • Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
-• Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
+• Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
 This card doesn’t show everything. Press Show all 2 rules before you decide.
 [Show all 2 rules]  [Switch off 2 rules]  [Withdraw]
   [Switch off 2 rules] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Switch off 2 rules]\
@@ -1012,7 +1012,7 @@ Switch off 2 rules?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
-• Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
+• Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
 This card doesn’t show everything. Press Show all 2 rules before you decide.
 [Show all 2 rules]  [Approve]  [Deny…]
 [Approve for later]  [Withdraw]  [Ask…]
@@ -1045,7 +1045,7 @@ Requested by @alice · “we test”
 (white_check_mark) 2 rules switched off
 @alice · “we test” · 2026-11-21 01:26 UTC
 ✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
-✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
+✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
 [Undo]  [Details]\
 """,
             "two rules switched off for two hours": """\
@@ -1053,7 +1053,7 @@ Requested by @alice · “we test”
 (white_check_mark) 2 rules switched off until 2026-11-21 03:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
 ✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
-✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
+✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
 [Revert now]  [Extend by 1 h]  [Keep]
 [Other time…]  [Details]\
 """,
@@ -1063,7 +1063,7 @@ Requested by @alice · “we test”
 @alice · “we test” · 2026-11-21 01:26 UTC
 2 done · 1 changed since the request, left alone
 ✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
-✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
+✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
 ✗ Campaign links: changed since the request, left alone
 [Retry the other one]  [Undo]  [Details]\
 """,
@@ -1258,7 +1258,7 @@ Import 2 rules from “campaign.json”?
 (raising_hand) Import 2 rules from “campaign.json”?
 Requested by @alice
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-• Sale 2026: create, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+• Sale 2026: create, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 • Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
 • Campaign links: skipped (already here and identical)
 This card doesn’t show everything. Press Show all 3 rules before you decide.
@@ -1271,7 +1271,7 @@ This card doesn’t show everything. Press Show all 3 rules before you decide.
 (white_check_mark) 2 rules imported from “campaign.json”
 Requested by @alice · approved by @cara · 2026-11-21 01:26 UTC
 2 done · 1 skipped
-✓ Sale 2026: created, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+✓ Sale 2026: created, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 ✓ Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
 • Campaign links: skipped (already here and identical)
 [Undo]  [Details]
@@ -1316,7 +1316,7 @@ Requested by @alice · “we test” · 09:00 Europe/Berlin
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Description: “Ends with the year”
 On · Redirect
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Approve deletion]  [Deny…]  [Withdraw]
@@ -1327,7 +1327,7 @@ On · Redirect
 Switch off “Sale 2026”: planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>, for 2 h
 (alarm_clock) Switch off “Sale 2026”: planned for 2026-11-25 01:24 UTC, for 2 h
 Requested by @alice · “we test” · 09:00 Europe/Berlin
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Do it now]  [Other time…]  [Withdraw]  [Details]\
@@ -1336,7 +1336,7 @@ Requested by @alice · “we test” · 09:00 Europe/Berlin
 Switch off “Sale 2026”: planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>, until <!date^1795829040^{date_short_pretty} {time}|2026-11-28 01:24 UTC>
 (alarm_clock) Switch off “Sale 2026”: planned for 2026-11-25 01:24 UTC, until 2026-11-28 01:24 UTC
 Requested by @alice · “we test” · approved by @cara · 09:00 – 09:00 Europe/Berlin
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Ask to do it now]  [Other time…]  [Withdraw]  [Details]\
@@ -1346,7 +1346,7 @@ Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
 It was to start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then, or another change came first. Say what is to happen now. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test”
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Do it now]  [Other time…]  [Withdraw]  [Details]\
@@ -1365,7 +1365,7 @@ Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
 It was to start 2026-11-25 01:24 UTC: it may not be changed then. Choose a time after the freeze. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test”
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Do it now]  [Other time…]  [Withdraw]  [Details]\
@@ -1375,7 +1375,7 @@ Switch off “Sale 2026”: waiting for the service
 (hourglass_flowing_sand) Switch off “Sale 2026”: waiting for the service
 Requested by @alice · “we test”
 Nothing was changed yet: the service doesn’t answer. Gatehouse tries again until 2026-11-25 02:24 UTC.
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Withdraw]  [Details]\
@@ -1386,7 +1386,7 @@ Switch off “Sale 2026”, planned for <!date^1795569840^{date_short_pretty} {t
 Requested by @alice · “we test” · 09:00 Europe/Berlin
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
 (snowflake) Everything is frozen from 2026-11-21 01:24 UTC until 2026-11-26 01:24 UTC by the policy (“Christmas”). Till then, only an emergency override passes.
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Switch off]  [Withdraw]  [Emergency override…]  [Details]
@@ -1396,7 +1396,7 @@ Only @alice can confirm it until 2026-11-22 01:24 UTC.
 Switch off “Sale 2026”: planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>
 (alarm_clock) Switch off “Sale 2026”: planned for 2026-11-25 01:24 UTC
 Requested by @alice · “we test” · emergency override by @cara: “the on-call lead sleeps then” · 09:00 Europe/Berlin
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Do it now]  [Other time…]  [Withdraw]  [Details]\
@@ -1418,7 +1418,7 @@ Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
 It was to start 2026-11-25 01:24 UTC: @bob has no role any more that allows this. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test” · approved by @cara
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Request again]  [Withdraw]  [Details]\
@@ -1428,7 +1428,7 @@ Switch off “Sale 2026”: approved for later
 (alarm_clock) Switch off “Sale 2026”: approved for later
 @alice, choose when: now, or at another time. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test” · approved by @cara
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Do it now]  [Other time…]  [Withdraw]  [Details]\
@@ -1438,7 +1438,7 @@ Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
 It was to start 2026-11-25 01:24 UTC: the policy asks for more than it did when this was planned. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test”
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Request again]  [Withdraw]  [Details]\
