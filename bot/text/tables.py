@@ -23,9 +23,6 @@ MAX_LINE: Final = 1_000_000
 SAMPLE: Final = 100
 """Rows that the separator and the columns are detected by."""
 SEPARATORS: Final = (",", ";", "\t", "|")
-MAX_VALUES: Final = 8
-"""Distinct texts of a column that are all shown."""
-DATE: Final = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}")
 SAID_SEPARATOR: Final = re.compile(r"sep=([^\w\s\"']|\t)\r?\n")
 """The first line that spreadsheets write and read to state a separator."""
 
@@ -34,48 +31,11 @@ Lines = list[tuple[int, list[str]]]
 
 @dataclass(frozen=True, slots=True)
 class UnusedColumn:
-    """A column that has content but isn't used."""
+    """A column that has content or a heading, but isn't used."""
 
     title: str
-    values: Mapping[str, int]
+    values: Counter[str]
     """Its distinct texts -> the number of rows with each; the empty text for empty cells."""
-
-    @property
-    def rows(self) -> int:
-        return sum(self.values.values())
-
-    @property
-    def filled(self) -> int:
-        """Return the number of rows in which the column is not empty."""
-        return self.rows - self.values.get("", 0)
-
-    @property
-    def dates(self) -> int:
-        """Return the number of rows in which the column is a date."""
-        return sum(count for text, count in self.values.items() if DATE.match(text))
-
-    @property
-    def is_of_dates(self) -> bool:
-        return 2 * self.dates > self.filled
-
-    @property
-    def rank(self) -> tuple[int, int] | None:
-        """Return how well the column may distinguish some rows from others, the best smallest; None where it can't.
-
-        It goes by the content, since no list of words could have every name for members who have left or redirects that are off.
-        """
-        some, few = self.filled < self.rows, len(self.values) <= MAX_VALUES
-        if not self.filled:
-            return None
-        if self.is_of_dates:
-            return (0 if some else 2), 2
-        if not few:
-            return (2, MAX_VALUES) if some else None
-        if len(self.values) == 1:
-            return 4, 1
-        if len(self.values) == self.rows:  # words, rather than ids and amounts
-            return (3 if all(any(map(str.isdigit, text)) for text in self.values) else 1), len(self.values)
-        return 0, len(self.values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,6 @@ from bot.members.import_entries import MemberPlan
 from bot.rules import rule_import_plan
 from bot.rules.lint.findings import Finding
 from bot.rules.redirect_table import RedirectFile
-from bot.text import tables
 from bot.text.code_pages import PAGES, TWICE, UTF_8
 from bot.text.tables import UnusedColumn
 from handlers.blocks import messages
@@ -34,6 +33,8 @@ MAX_TITLES: Final = 6
 """Titles of columns that are named in one line."""
 MAX_UNUSED: Final = 3
 """Columns that are not used whose contents are told."""
+MAX_VALUES: Final = 4
+"""Distinct texts of such a column that are told."""
 
 
 def plan_blocks(plan: ImportPlan, *, filename: str) -> list[Block]:
@@ -217,8 +218,13 @@ def _notable_columns(file: MemberFile | RedirectFile) -> Sequence[UnusedColumn]:
     """Return the columns by which some rows may be meant to be left out, once it is clear which columns are used."""
     if isinstance(file, MemberFile) and file.layout.claimed:
         return []
-    ranked = [(rank, column) for column in file.unused if (rank := column.rank) is not None]
-    return [column for _, column in sorted(ranked, key=itemgetter(0))[:MAX_UNUSED]]
+    told = (column for column in file.unused if any(column.values) and _rank(column) <= (True, MAX_VALUES))
+    return sorted(told, key=_rank)[:MAX_UNUSED]
+
+
+def _rank(column: UnusedColumn) -> tuple[bool, int]:
+    """Return whether all rows of *column* have the same text, or each another, and how many texts: the fewer, the better."""
+    return len(column.values) in {1, column.values.total()}, len(column.values)
 
 
 def _unused_blocks(file: MemberFile | RedirectFile, question: str) -> list[Block]:
@@ -228,14 +234,9 @@ def _unused_blocks(file: MemberFile | RedirectFile, question: str) -> list[Block
 
 
 def _contents(column: UnusedColumn) -> str:
-    share = f"in {column.filled:,} of {messages.plural(column.rows, 'row')}"
-    if column.is_of_dates:
-        dates = sorted(found[0] for text in column.values if (found := tables.DATE.match(text)))
-        return f"dates {share}, such as {dates[0]}"
-    if len(column.values) > tables.MAX_VALUES:
-        return share
-    counted = sorted(column.values.items(), key=itemgetter(1), reverse=True)
-    return ", ".join(f"{count:,} × {esc(' '.join(text.split()), 30) or '_empty_'}" for text, count in counted)
+    counted = column.values.most_common()
+    words = [f"{count:,} × {esc(' '.join(text.split()), 30) or '_empty_'}" for text, count in counted]
+    return join_commas(words, MAX_VALUES)
 
 
 def redirect_notes(file: RedirectFile, end: TableEnd | None) -> list[Block]:

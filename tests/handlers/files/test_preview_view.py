@@ -202,15 +202,15 @@ UNUSED: dict[str, tuple[bytes, list[str]]] = {
         b"cus_2,b@b.co,B C,2026-01-01 10:00,past_due,vip\ncus_3,c@b.co,C D,2026-01-02 10:00,incomplete_expired,vip\n"
         b"cus_4,d@b.co,D E,2026-01-02 10:00,active,vip\n"),
         ["*Status* (2 × active, 1 × past_due, 1 × incomplete_expired)",
-         "*Created (UTC)* (dates in 4 of 4 rows, such as 2026-01-01)"],
+         "*Created (UTC)* (2 × 2026-01-01 10:00, 2 × 2026-01-02 10:00)"],
     ),
     "Stripe, no two alike": (
         b"id,Email,Name,Status\ncus_1,a@b.co,A B,active\ncus_2,b@b.co,B C,past_due\ncus_3,c@b.co,C D,canceled\n",
-        ["Not used: *Status* (1 × active, 1 × past_due, 1 × canceled), *id* (1 × cus_1, 1 × cus_2, 1 × cus_3)."],
+        ["Not used: *id* (1 × cus_1, 1 × cus_2, 1 × cus_3), *Status* (1 × active, 1 × past_due, 1 × canceled)."],
     ),
     "Ghost": (
         b"id,email,name,deleted_at,labels\n1,a@b.co,A B,,vip\n2,b@b.co,B C,2026-02-01T10:00:00.000Z,vip\n",
-        ["*deleted_at* (dates in 1 of 2 rows, such as 2026-02-01)"],
+        ["*deleted_at* (1 × _empty_, 1 × 2026-02-01T10:00:00.000Z)"],
     ),
     "Patreon": (
         b"Name,Email,Patron Status,Tier\nA B,a@b.co,Active patron,vip\nC D,c@b.co,Former patron,vip\n",
@@ -218,24 +218,24 @@ UNUSED: dict[str, tuple[bytes, list[str]]] = {
     ),
     "Discourse": (
         b"name,email,suspended_at,active\nA B,a@b.co,,true\nC D,c@b.co,2026-01-01,false\n",
-        ["*suspended_at* (dates in 1 of 2 rows, such as 2026-01-01)", "*active* (1 × true, 1 × false)"],
+        ["*suspended_at* (1 × _empty_, 1 × 2026-01-01)", "*active* (1 × true, 1 × false)"],
     ),
     "0 and 1": (b"email,is_active\na@b.co,1\nb@b.co,0\n", ["*is_active* (1 × 1, 1 × 0)"]),
     "TRUE and FALSE": (b"email,name,enabled\na@b.co,A B,TRUE\nb@b.co,B C,FALSE\n", ["*enabled* (1 × TRUE, 1 × FALSE)"]),
     "an end for each": (
         b"email,expires_at\na@b.co,2024-01-01\nb@b.co,2027-01-01\n",
-        ["*expires_at* (dates in 2 of 2 rows, such as 2024-01-01)"],
+        ["*expires_at* (1 × 2024-01-01, 1 × 2027-01-01)"],
     ),
     "one word in all rows": (b"email,name,Status\na@b.co,A B,CHURNED\nb@b.co,B C,CHURNED\n", ["*Status* (2 × CHURNED)"]),
     "a word in some rows": (b"email,Refund\na@b.co,refunded\nb@b.co,\nc@b.co,\n", ["*Refund* (2 × _empty_, 1 × refunded)"]),
     "a text in some rows": (
         b"email,Left because\n" + b"".join(b"a%d@b.co,%s\n" % (n, b"why %d" % n if n < 9 else b"") for n in range(12)),
-        ["*Left because* (in 9 of 12 rows)"],
+        ["*Left because* (3 × _empty_, 1 × why 0, 1 × why 1, 1 × why 2 and 6 more)"],
     ),
     "the most telling ones": (
         b"email,id,note,city,status,left,role\n"
         + b"".join(b"a%d@b.co,%d,n%d,c%d,s%d,%s,r\n" % (n, n, n, n, n % 2, b"" if n % 3 else b"2026-01-01") for n in range(12)),
-        ["Not used: *status* (6 × s0, 6 × s1), *left* (dates in 4 of 12 rows, such as 2026-01-01), *role* (12 × r).",
+        ["Not used: *status* (6 × s0, 6 × s1), *left* (8 × _empty_, 4 × 2026-01-01), *role* (12 × r).",
          "Also not used: id, note, city."],
     ),
 }  # fmt: skip
