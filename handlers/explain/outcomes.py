@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from bot.changes.freezing import Frozen, LiftRequested, NoFreeze
-from bot.changes.model.parts import Guard
 from bot.changes.model.states import LIVE, State
 from bot.changes.proposals import NewEmailTaken, NothingToDo
 from bot.changes.refusals import (
@@ -35,9 +34,9 @@ from bot.store.channel_settings import SettingsMoved
 from bot.store.db import CommitUnknown, StoreError, TargetBusy
 from bot.store.tables import OtherRelease
 from handlers.blocks.messages import as_sentence, clock_time, code, esc, plural
-from handlers.changes.card_body import NOTHING_HAPPENED
 from handlers.changes.card_buttons import full_label
 from handlers.changes.freeze_view import frozen_words, scope_in_sentence
+from handlers.changes.list_view import RowFacts, row
 from handlers.changes.people import lost_right_clause
 from handlers.changes.subject import THINGS
 from handlers.changes.times import when
@@ -54,43 +53,20 @@ from handlers.slack.client import SlackRefused, SlackUnreachable
 
 
 def _already_decided_words(error: AlreadyDecided) -> Words:
-    change = error.change
-    if change.state is State.PROPOSED:
+    if error.change.state is State.PROPOSED:
         return Words("You already approved this.", next="Someone else has to approve it, too.", unchanged=None)
-    by = f" by <@{change.decision.decided_by}>" if change.decision.decided_by else ""
-    moment = change.decision.decided_at
-    at = f", {when(moment)}" if moment else ""
-    title, words = f"*{request_title(change)}*", STATES[change.state]
-    if change.state is State.STALE:
-        return Words(f"{title} {words.clause}.", unchanged=None)
-    if change.state in NOTHING_HAPPENED:
-        return Words(f"{title} was already {words.word}{by}{at}.", unchanged=None)
-    if change.decision.glass_broken:
-        released = "already had an emergency override"
-    elif change.decision.guard is Guard.NONE:
-        return Words(f"{title} {words.clause}.", unchanged=None)
-    else:
-        released = f"was already {'approved' if change.decision.guard is Guard.APPROVE else 'confirmed'}"
-    return Words(f"{title} {released}{by}{at}.", f"It {words.clause}.", unchanged=None)
+    standing = row(error.change, RowFacts(), public=True)
+    return Words(f"*This no longer waits for a decision.*\n{standing}", unchanged=None)
 
 
 def _already_requested_words(error: AlreadyRequested) -> Words:
-    change = error.change
-    if change.state is State.PLANNED:
-        by, starts = f"<@{change.request.requester}>", when(change.request.starts_at)
-        return Words(
-            f"*{request_title(change)}* is already planned for {starts}, by {by}.",
-            next="To change that, use its card, further up in this channel.",
-            unchanged=None,
-            again={"Show plan": GatehouseInspect(change.id)},
-        )
-    again = {full_label(change): GatehouseInspect(change.id)}
-    what = f"*{request_title(change)}* was already requested by <@{change.request.requester}>"
-    if change.state is not State.PROPOSED:
-        return Words(f"{what}.", next="See what became of it.", unchanged=None, again=again)
-    waits = "for you to confirm it" if change.decision.guard is Guard.CONFIRM else "for approval"
-    what = f"{what} and is waiting {waits}."
-    return Words(what, next="Use its card, further up in this channel.", unchanged=None, again=again)
+    standing = row(error.change, RowFacts(), public=True)
+    return Words(
+        f"*This was already requested.*\n{standing}",
+        next="Its card is further up in this channel.",
+        unchanged=None,
+        again={full_label(error.change): GatehouseInspect(error.change.id)},
+    )
 
 
 def _not_yours_words(error: NotYours) -> Words:

@@ -790,7 +790,8 @@ async def test_what_is_planned_is_not_planned_twice(
     await alice.says(command)
     await alice.sees_change(state=State.PLANNED)
     for person in (alice, bob):
-        assert f", by @{alice.id}" in person.slack_text(await person.is_refused(command, OPS))
+        assert "planned, starts " in person.slack_text(refused := await person.is_refused(command, OPS))
+        assert f"@{alice.id}" in person.slack_text(refused)
     await bob.says(command.replace("9:00", "10:00"), OPS)
     assert len(await workspace.bot.gatehouse.store.changes.list_planned()) == 2
 

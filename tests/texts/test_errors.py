@@ -399,54 +399,90 @@ def test_changes() -> None:
     assert texts(errors.changes()) == snapshot(
         {
             "already decided": """\
-*Change the destination of “Old shop to new shop”* was already denied by @bob, <!date^1795224600^{date_short_pretty} {time}|2026-11-21 01:30 UTC>.
-(warning) Change the destination of “Old shop to new shop” was already denied by @bob, 2026-11-21 01:30 UTC.\
+*This no longer waits for a decision.*
+*Change the destination of “Old shop to new shop”*: `https://shop.example.com/new` → `https://shop.example.com/landing` · denied by @bob
+@alice: “we test” · <!date^1795224360^{date_short_pretty} {time}|2026-11-21 01:26 UTC> · <#C0OPS0001>
+(warning) This no longer waits for a decision.
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · denied by @bob
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001\
 """,
             "already decided, and applied": """\
-*Change the destination of “Old shop to new shop”* was already approved by @bob, <!date^1795224600^{date_short_pretty} {time}|2026-11-21 01:30 UTC>.
-(warning) Change the destination of “Old shop to new shop” was already approved by @bob, 2026-11-21 01:30 UTC.
-It is done.\
+*This no longer waits for a decision.*
+*Change the destination of “Old shop to new shop”*: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “we test” · approved by @bob · <!date^1795224360^{date_short_pretty} {time}|2026-11-21 01:26 UTC> · <#C0OPS0001>
+(warning) This no longer waits for a decision.
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “we test” · approved by @bob · 2026-11-21 01:26 UTC · #C0OPS0001\
 """,
             "already decided, and failed": """\
-*Change the destination of “Old shop to new shop”* was already approved by @bob, <!date^1795224600^{date_short_pretty} {time}|2026-11-21 01:30 UTC>.
-(warning) Change the destination of “Old shop to new shop” was already approved by @bob, 2026-11-21 01:30 UTC.
-It failed.\
+*This no longer waits for a decision.*
+*Change the destination of “Old shop to new shop”*: `https://shop.example.com/new` → `https://shop.example.com/landing` · failed
+@alice: “we test” · approved by @bob · <!date^1795224360^{date_short_pretty} {time}|2026-11-21 01:26 UTC> · <#C0OPS0001>
+(warning) This no longer waits for a decision.
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · failed
+@alice: “we test” · approved by @bob · 2026-11-21 01:26 UTC · #C0OPS0001\
 """,
             "already decided, and stale": """\
-*Change the destination of “Old shop to new shop”* is out of date.
-(warning) Change the destination of “Old shop to new shop” is out of date.\
+*This no longer waits for a decision.*
+*Change the destination of “Old shop to new shop”*: `https://shop.example.com/new` → `https://shop.example.com/landing` · out of date
+@alice: “we test” · approved by @bob · <!date^1795224360^{date_short_pretty} {time}|2026-11-21 01:26 UTC> · <#C0OPS0001>
+(warning) This no longer waits for a decision.
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · out of date
+@alice: “we test” · approved by @bob · 2026-11-21 01:26 UTC · #C0OPS0001\
 """,
             "already confirmed": """\
-*Change the destination of “Old shop to new shop”* was already confirmed by @alice, <!date^1795224600^{date_short_pretty} {time}|2026-11-21 01:30 UTC>.
-(warning) Change the destination of “Old shop to new shop” was already confirmed by @alice, 2026-11-21 01:30 UTC.
-It is done.\
+*This no longer waits for a decision.*
+*Change the destination of “Old shop to new shop”*: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “we test” · <!date^1795224360^{date_short_pretty} {time}|2026-11-21 01:26 UTC> · <#C0OPS0001>
+(warning) This no longer waits for a decision.
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001\
 """,
             "already overridden": """\
-*Change the destination of “Old shop to new shop”* already had an emergency override by @bob, <!date^1795224600^{date_short_pretty} {time}|2026-11-21 01:30 UTC>.
-(warning) Change the destination of “Old shop to new shop” already had an emergency override by @bob, 2026-11-21 01:30 UTC.
-It is done.\
+*This no longer waits for a decision.*
+*Change the destination of “Old shop to new shop”*: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “we test” · emergency override by @bob, *review due* · <!date^1795224360^{date_short_pretty} {time}|2026-11-21 01:26 UTC> · <#C0OPS0001>
+(warning) This no longer waits for a decision.
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001\
 """,
             "already done, with no guard": """\
-*Change the destination of “Old shop to new shop”* is done.
-(warning) Change the destination of “Old shop to new shop” is done.\
+*This no longer waits for a decision.*
+*Change the destination of “Old shop to new shop”*: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “we test” · <!date^1795224360^{date_short_pretty} {time}|2026-11-21 01:26 UTC> · <#C0OPS0001>
+(warning) This no longer waits for a decision.
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001\
 """,
             "already requested": """\
-*Delete “Old shop to new shop”* was already requested by @alice and is waiting for approval.
-(warning) Delete “Old shop to new shop” was already requested by @alice and is waiting for approval.
-Use its card, further up in this channel.
+*This was already requested.*
+*Delete “Old shop to new shop”* · waiting for a decision, expires <!date^1795310640^{date_short_pretty} {time}|2026-11-22 01:24 UTC>
+@alice: “we test” · needs approval from someone else in its channel · <!date^1795224240^{date_short_pretty} {time}|2026-11-21 01:24 UTC> · <#C0OPS0001>
+(warning) This was already requested.
+Delete “Old shop to new shop” · waiting for a decision, expires 2026-11-22 01:24 UTC
+@alice: “we test” · needs approval from someone else in its channel · 2026-11-21 01:24 UTC · #C0OPS0001
+Its card is further up in this channel.
 [Show full change]\
 """,
             "already requested, and done": """\
-*Change the destination of “Old shop to new shop”* was already requested by @alice.
-(warning) Change the destination of “Old shop to new shop” was already requested by @alice.
-See what became of it.
+*This was already requested.*
+*Change the destination of “Old shop to new shop”*: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “we test” · approved by @bob · <!date^1795224360^{date_short_pretty} {time}|2026-11-21 01:26 UTC> · <#C0OPS0001>
+(warning) This was already requested.
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “we test” · approved by @bob · 2026-11-21 01:26 UTC · #C0OPS0001
+Its card is further up in this channel.
 [Show to me]\
 """,
             "already planned": """\
-*Delete “Old shop to new shop”* is already planned for <!date^1795231800^{date_short_pretty} {time}|2026-11-21 03:30 UTC>, by @alice.
-(warning) Delete “Old shop to new shop” is already planned for 2026-11-21 03:30 UTC, by @alice.
-To change that, use its card, further up in this channel.
-[Show plan]\
+*This was already requested.*
+*Delete “Old shop to new shop”* · planned, starts <!date^1795231800^{date_short_pretty} {time}|2026-11-21 03:30 UTC>
+@alice: “we test” · <!date^1795224240^{date_short_pretty} {time}|2026-11-21 01:24 UTC> · <#C0OPS0001>
+(warning) This was already requested.
+Delete “Old shop to new shop” · planned, starts 2026-11-21 03:30 UTC
+@alice: “we test” · 2026-11-21 01:24 UTC · #C0OPS0001
+Its card is further up in this channel.
+[Show to me]\
 """,
             "already approved by you": """\
 You already approved this.
