@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
@@ -75,13 +74,9 @@ class NothingToDo(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Together(Entry):
-    """More segments for the person of an earlier row, done together with it: its outcome is that of the row in *line*.
-
-    *named*: the name that is used where the rows spell it differently.
-    """
+    """More segments for the person of an earlier row, done together with it: its outcome is that of the row in *line*."""
 
     line: int
-    named: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +96,6 @@ class MemberPlan:
     """Rows of people who are not members, each with another email that reaches the same inbox."""
 
 
-MAX_COMPARED_NAME: Final = 100
-"""Characters of a name that are compared."""
-
-
 @dataclass(frozen=True, slots=True)
 class Wish:
     """A parsed row: what to do for whom. *identity*: the key that all spellings of an email share."""
@@ -121,7 +112,12 @@ class Wish:
         """Return the key by which two rows about one person are duplicates."""
         if self.mode is Mode.REMOVE:
             return (self.mode,)
-        return self.mode, frozenset(self.segments), self.name if self.mode is Mode.ADD else ""
+        return self.mode, frozenset(self.segments), self.folded_name
+
+    @property
+    def folded_name(self) -> str:
+        """Return the name in the form in which names are compared; empty where it isn't used."""
+        return " ".join(self.name.casefold().split()) if self.mode is Mode.ADD else ""
 
 
 Agreed: TypeAlias = Wish | Together | Invalid
@@ -143,26 +139,24 @@ def _agree_on_person(wishes: Sequence[Wish]) -> Iterator[tuple[int, Agreed]]:
         if twin is not wish:
             yield wish.row.line, Invalid(wish.row, f"the same as line {twin.row.line:,}")
     first, *others = distinct.values()
-    name = max((wish.name for wish in distinct.values()), key=_count_letters)
-    if _are_contradictory([first, *others], name):
+    if _are_contradictory([first, *others]):
         for wish in distinct.values():
             other = (others[0] if wish is first else first).row.line
             yield wish.row.line, Invalid(wish.row, f"contradicts line {other:,}; neither is applied")
         return
     segments = tuple(dict.fromkeys(name for wish in distinct.values() for name in wish.segments))
+    name = next((wish.name for wish in distinct.values() if wish.name), "")
     yield first.row.line, replace(first, email=_spelling(wishes), name=name, segments=segments)
-    named = name if any(wish.content[2:] != first.content[2:] for wish in others) else ""
-    yield from ((wish.row.line, Together(wish.row, first.row.line, named)) for wish in others)
+    yield from ((wish.row.line, Together(wish.row, first.row.line)) for wish in others)
 
 
-def _are_contradictory(wishes: Sequence[Wish], name: str) -> bool:
-    """Whether the rows have different actions, both no segments and some, or different people with the same email."""
+def _are_contradictory(wishes: Sequence[Wish]) -> bool:
+    """Whether the rows have different actions, both no segments and some, or different names."""
     if len({wish.mode for wish in wishes}) > 1:
         return True
-    mode = wishes[0].mode
-    if mode is Mode.SET:
+    if wishes[0].mode is Mode.SET:
         return len({bool(wish.segments) for wish in wishes}) > 1
-    return mode is Mode.ADD and not all(is_same_name(wish.name, name) for wish in wishes)
+    return len({wish.folded_name for wish in wishes} - {""}) > 1
 
 
 def _spelling(wishes: Sequence[Wish]) -> str:
@@ -170,25 +164,3 @@ def _spelling(wishes: Sequence[Wish]) -> str:
     case matters before the ``@``.
     """
     return next((wish.email for wish in wishes if wish.email == wish.email.lower()), wishes[0].email)
-
-
-def is_same_name(one: str, other: str) -> bool:
-    """Whether two names may be spellings of one: by case, accents, order, initials, or words left out."""
-    fewer, more = sorted((_words(one), _words(other)), key=len)
-    for word in fewer:
-        match = next(
-            (each for each in more if each == word or (1 in {len(each), len(word)} and each[0] == word[0])), None
-        )
-        if match is None:
-            return False
-        more.remove(match)
-    return True
-
-
-def _words(name: str) -> list[str]:
-    plain = unicodedata.normalize("NFKD", name[:MAX_COMPARED_NAME]).casefold()
-    return "".join(one if one.isalnum() else " " * (not unicodedata.combining(one)) for one in plain).split()
-
-
-def _count_letters(name: str) -> int:
-    return sum(map(str.isalnum, name))

@@ -142,11 +142,6 @@ def _alter_line(entry: import_entries.Alter) -> str:
     return _row_line(entry.row, "  ".join(first_few([*gains, *losses], MAX_SEGMENTS)))
 
 
-def _together_line(entry: import_entries.Together) -> str:
-    named = f", named {esc(entry.named, 40)}" if entry.named else ""
-    return _row_line(entry.row, f"the same person as line {entry.line:,}{named}")
-
-
 def _kept_name_blocks(plan: MemberPlan) -> list[Block]:
     """Return whom the file calls something else than the site does, before anybody takes them for renamed."""
     kept = [
@@ -180,7 +175,7 @@ MEMBER_KINDS: Final = (
         import_entries.Together,
         ":link:",
         "for someone in an earlier row, merged with it",
-        _together_line,
+        lambda e: _row_line(e.row, f"the same person as line {e.line:,}"),
         lambda entry: f"merged with line {entry.line:,}",
     ),
     RowKind(

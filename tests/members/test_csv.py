@@ -34,8 +34,8 @@ def told(entry: Entry) -> str:
             return f"{entry.kind} {after['email']} {'+'.join(after['allowedSegments'])}".strip()
         case Remove(before=dict() as before):
             return f"remove {before['email']}"
-        case Together(line=line, named=named):
-            return f"with {line} {named}".strip()
+        case Together(line=line):
+            return f"with {line}"
         case Invalid(reason=reason):
             return reason
         case _:
@@ -59,12 +59,11 @@ SEVERAL_OF_ANNA = "email,segments\nanna@example.com,vip\nANNA@EXAMPLE.COM,vip\na
         (SEVERAL_OF_ANNA, Mode.SET, ["member.update anna@example.com vip+free", "the same as line 2", "with 2"]),
         ("email,segments\nanna@example.com,vip\nanna@example.com,-\n", Mode.SET, CONTRADICTORY),
         (
-            "email,name,segments\na@b.co,ANNA BERG,vip\na@b.co,Anna Maria Berg,free\na@b.co,A. Berg,\n",
+            "email,name,segments\na@b.co,,vip\na@b.co,Anna Berg,free\na@b.co,ANNA  BERG,\n",
             Mode.ADD,
-            ["add a@b.co (Anna Maria Berg) vip+free", "with 2 Anna Maria Berg", "with 2 Anna Maria Berg"],
+            ["add a@b.co (Anna Berg) vip+free", "with 2", "with 2"],
         ),
-        ("email,name\na@b.co,\na@b.co,Jöhn Smith\na@b.co,Smith John\n", Mode.ADD,
-         ["add a@b.co (Jöhn Smith)", "with 2 Jöhn Smith", "with 2 Jöhn Smith"]),
+        ("email,name\na@b.co,Anna Berg\na@b.co,A. Berg\n", Mode.ADD, CONTRADICTORY),
         ("email,name\na@b.co,Anna Berg\na@b.co,Ben Berg\n", Mode.ADD, CONTRADICTORY),
         ("email,name\na@b.co,Anna Berg\na@b.co,Anke Berg\n", Mode.ADD, CONTRADICTORY),
         ("email,name\na@b.co,Mia\na@b.co,Max\n", Mode.ADD, CONTRADICTORY),
