@@ -9,7 +9,6 @@ from bot.changes.model.change import Change
 from bot.changes.model.states import State
 from handlers.blocks import messages, modals
 from handlers.blocks.messages import Block, code, esc
-from handlers.changes.diff import Line
 from handlers.changes.entries import Entry
 from handlers.changes.field_text import MAX_LINE, field_line, plain_value, value_code, whole, with_whole_pairs
 from handlers.changes.people import needs_line, reason_of, requester_line
@@ -19,8 +18,6 @@ from handlers.changes.titles import bare_title
 MAX_BLOCKS: Final = 95
 MAX_CHARACTERS: Final = 40_000
 """Characters that a modal shows at most: Slack accepts more, but a file is easier to read then."""
-SHORT: Final = 50
-"""Characters of a field that may share its line with others."""
 
 
 def modal(
@@ -70,30 +67,20 @@ def _section_lines(entry: Entry) -> Iterator[str]:
     named = "".join(f" {value_code(one)}" for one in (entry.name, entry.key) if one)
     site = f" on {value_code(entry.site)}" if entry.site else ""
     yield f"*{entry.action}*{named}{site}"
-    yield from (f"• {' · '.join(texts)}" for texts in _group_fields(entry.lines, one_sided=entry.one_sided))
-    if entry.unchanged:
-        yield "Unchanged:"
-        yield from (f"• {' · '.join(texts)}" for texts in _group_fields(entry.unchanged, one_sided=True))
+    yield from _field_lines(entry, "• ", marked=True)
     yield from (f"*Warning:* {esc(line, MAX_LINE)}" for line in entry.warnings)
     if entry.note:
         yield esc(entry.note, MAX_LINE)
 
 
-def _group_fields(lines: Iterable[Line], *, one_sided: bool) -> Iterator[list[str]]:
-    """Yield the fields of each line: short ones of a single version share a line."""
-    group: list[str] = []
-    for line in with_whole_pairs(lines) if one_sided else lines:
-        said = field_line(line, one_sided=one_sided, marked=True)
-        short = one_sided and len(said) <= SHORT and "/" not in str(line.after)
-        if group and not (short and sum(map(len, group)) < messages.MAX_TEXT // 20):
-            yield group
-            group = []
-        group.append(said)
-        if not short:
-            yield group
-            group = []
-    if group:
-        yield group
+def _field_lines(entry: Entry, lead: str, *, marked: bool) -> Iterator[str]:
+    """Yield each field of *entry* in a line that begins with *lead*; *marked*: as for `field_line`."""
+    for line in with_whole_pairs(entry.lines) if entry.one_sided else entry.lines:
+        yield f"{lead}{field_line(line, one_sided=entry.one_sided, marked=marked)}"
+    if entry.unchanged:
+        yield "Unchanged:" if marked else f"{lead}Unchanged:"
+    for line in with_whole_pairs(entry.unchanged):
+        yield f"{lead}{field_line(line, one_sided=True, marked=marked)}"
 
 
 def _reference(change: Change, places: Mapping[str, str]) -> str:
@@ -121,11 +108,7 @@ def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
     for entry in listed:
         lines = [f"\n{entry.action} {plain_value(entry.name)}", f"    id: {plain_value(entry.key)}"]
         lines += [f"    site: {whole(entry.site)}"] if entry.site else []
-        fields = with_whole_pairs(entry.lines) if entry.one_sided else entry.lines
-        lines += [f"    {field_line(line, one_sided=entry.one_sided, marked=False)}" for line in fields]
-        lines += ["    Unchanged:"] if entry.unchanged else []
-        unchanged = with_whole_pairs(entry.unchanged)
-        lines += [f"    {field_line(line, one_sided=True, marked=False)}" for line in unchanged]
+        lines += _field_lines(entry, "    ", marked=False)
         lines += [f"    Warning: {whole(line)}" for line in entry.warnings]
         lines += [f"    {whole(entry.note)}"] if entry.note else []
         yield ("\n".join(lines) + "\n").encode(errors="replace")

@@ -1659,10 +1659,14 @@ Requested by @alice
 Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
 Reason `not needed`
 Delete rule `Sale 2026` `Redirect_x1`
-• status  on · type  `Redirect` · pair 1 part of the URL  the whole URL · pair 1 operator  is exactly
+• status  on
+• type  `Redirect`
+• pair 1 part of the URL  the whole URL
+• pair 1 operator  is exactly
 • pair 1 source  `https://shop.example.com/sale`
 • pair 1 only for page domain  `blog.example.com` `shop.example.com`
-• pair 1 only for method  `GET` · pair 1 destination type  a URL
+• pair 1 only for method  `GET`
+• pair 1 destination type  a URL
 • pair 1 destination  `https://shop.example.com/landing2`
 • pair 2  the whole URL is exactly `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 • pair 3  the whole URL is exactly `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
@@ -1701,10 +1705,13 @@ Reason `we test`
 Change rule `Sale 2026` `Redirect_x1`
 • status  on → off
 Unchanged:
-• type  `Redirect` · pair 1 part of the URL  the whole URL · pair 1 operator  is exactly
+• type  `Redirect`
+• pair 1 part of the URL  the whole URL
+• pair 1 operator  is exactly
 • pair 1 source  `https://shop.example.com/sale`
 • pair 1 only for page domain  `blog.example.com` `shop.example.com`
-• pair 1 only for method  `GET` · pair 1 destination type  a URL
+• pair 1 only for method  `GET`
+• pair 1 destination type  a URL
 • pair 1 destination  `https://shop.example.com/landing2`
 • pair 2  the whole URL is exactly `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 • pair 3  the whole URL is exactly `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
