@@ -72,8 +72,6 @@ def decided_message(change: Change, tally: Tally | None, link: str = "") -> Mess
 
 def _outcome(change: Change, tally: Tally | None) -> str:
     """Return the outcome of *change*, in bold after its emoji, for its requester."""
-    if change.is_bulk and change.state is not State.APPLIED:
-        return f"{mark_of(change)} *{request_title(change)}: {STATES[change.state].word}*"
     return f"{mark_of(change, tally)} *{title_of(change, tally)}*"
 
 

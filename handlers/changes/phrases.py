@@ -1,4 +1,4 @@
-"""A change of one thing or many as a phrase: requested, under way, done, not done, or undone."""
+"""A change of one thing or many as a phrase: requested, done, or undone."""
 
 from __future__ import annotations
 
@@ -31,39 +31,24 @@ class Phrases:
 
     request: str
     done: str
-    under_way: str
-    not_done: str
-    """Empty for a bulk change, of which some items may be done: the word for its state says more."""
     undone: str
 
 
 def phrases(change: Change) -> Phrases:
-    """Return the phrases for *change*, in each of its states."""
+    """Return the phrases for *change*."""
     if change.bulk.purpose is not None:
         return _bulk_phrases(change, change.bulk.purpose)
     name = subject(change)
     if (switched := new_status(change.edit)) is not None:
         back = "back on" if switched == "off" else "off again"
         the, this = ("the group ", f"The group {name}") if change.edit.target.service == "groups" else ("", name)
-        return Phrases(
-            f"Switch {switched} {the}{name}",
-            f"{this} is {switched}",
-            f"Switching {switched} {the}{name}",
-            f"{this} was not switched {switched}",
-            f"{this} is {back}",
-        )
+        return Phrases(f"Switch {switched} {the}{name}", f"{this} is {switched}", f"{this} is {back}")
     if change.edit.kind in ACCESS:
         return _access_phrases(change, name)
     if change.edit.kind in EDITS:
         the_fields = changed_fields(change)
         fields = the_fields.removeprefix("the ")
-        return Phrases(
-            f"Change {the_fields} of {name}",
-            f"{name}: {fields} changed",
-            f"Changing {the_fields} of {name}",
-            f"{name}: {fields} not changed",
-            f"{name}: {fields} changed back",
-        )
+        return Phrases(f"Change {the_fields} of {name}", f"{name}: {fields} changed", f"{name}: {fields} changed back")
     return _whole_phrases(change, name)
 
 
@@ -77,8 +62,6 @@ def _whole_phrases(change: Change, name: str) -> Phrases:
     return Phrases(
         f"{verb.capitalize()} {name}{place}",
         is_back if request.undoes and kind.creates else f"{name} {done}{place}",
-        f"{verb.capitalize().removesuffix('e')}ing {name}{place}",
-        f"{name} was not {done}{place}",
         is_back if kind.destroys else f"{name} {was}{gone}",
     )
 
@@ -87,11 +70,8 @@ def _access_phrases(change: Change, name: str) -> Phrases:
     to = f"access to {changed_segments(change)}{on_site(change)}"
     has, has_not = f"{name} has {to}", f"{name} no longer has {to}"
     if change.edit.kind is Kind.MEMBER_GRANT:
-        return Phrases(f"Grant {name} {to}", has, f"Granting {name} {to}", f"{name} was not granted {to}", has_not)
-    name_of = f"{name}’s"
-    return Phrases(
-        f"Revoke {name_of} {to}", has_not, f"Revoking {name_of} {to}", f"{name_of} {to} was not revoked", f"{has} again"
-    )
+        return Phrases(f"Grant {name} {to}", has, has_not)
+    return Phrases(f"Revoke {name}’s {to}", has_not, f"{has} again")
 
 
 BULK: Final = {
@@ -144,9 +124,7 @@ def _bulk_phrases(change: Change, purpose: Purpose) -> Phrases:
     things = plural(change.bulk.to_do, "row" if is_rows else THINGS[service])
     texts = (_escape_title(template.format(things, purpose.about)) for template in BULK[purpose.act])
     request, done, undo, undone = texts
-    if purpose.is_undo:
-        request, done, undone = undo, undone, done
-    return Phrases(request, done, under_way=request, not_done="", undone=undone)
+    return Phrases(undo, undone, done) if purpose.is_undo else Phrases(request, done, undone)
 
 
 def _escape_title(title: str) -> str:

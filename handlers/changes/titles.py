@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.items import DONE, Outcome, Tally
@@ -99,24 +99,20 @@ def request_title(change: Change) -> str:
 
 def title_of(change: Change, tally: Tally | None = None) -> str:
     """Return the title of the card of *change*: the request, or its outcome; of a bulk change, by the *tally* of its items."""
-    said, word = phrases(change), STATES[change.state].word
+    said = phrases(change)
     match change.state:
         case State.PROPOSED | State.PLANNED:
             return _waiting_title(change, said.request)
         case State.APPROVED if change.run.waits and tally is None:
             return f"{said.request}: waiting for the service"
-        case State.APPROVED | State.APPLYING:
-            return f"{said.under_way}: stopping…" if change.run.stopped_by else f"{said.under_way}…"
-        case State.UNKNOWN | State.UNSETTLED:
-            return f"{said.under_way}: {word}"
+        case State.APPROVED | State.APPLYING if change.run.stopped_by:
+            return f"{said.request}: stopping"
         case State.APPLIED:
             return _applied_title(change, said, tally)
         case State.CANCELLED if change.request.starts_at is not None:
             return f"{said.request}: plan withdrawn"
-        case State.FAILED | State.STALE | State.CANCELLED | State.DENIED | State.EXPIRED:
-            return said.not_done or f"{said.request}: {word}"
-        case never:
-            assert_never(never)
+        case _:
+            return f"{said.request}: {STATES[change.state].word}"
 
 
 def _waiting_title(change: Change, what: str) -> str:

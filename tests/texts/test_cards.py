@@ -170,16 +170,16 @@ On · Redirect
   [Undo] asks: Undo “Create ‘Old shop to new shop’”? / The rule is deleted again. [Cancel] [Undo]\
 """,
             "create a rule: applying": """\
-Creating “Old shop to new shop”…
-(hourglass_flowing_sand) Creating “Old shop to new shop”…
+Create “Old shop to new shop”: under way
+(hourglass_flowing_sand) Create “Old shop to new shop”: under way
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
             "create a rule: unknown": """\
-Creating “Old shop to new shop”: not confirmed yet
-(grey_question) Creating “Old shop to new shop”: not confirmed yet
+Create “Old shop to new shop”: not confirmed yet
+(grey_question) Create “Old shop to new shop”: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 Requested by @alice · “we test”
 On · Redirect
@@ -187,8 +187,8 @@ On · Redirect
 [Details]\
 """,
             "create a rule: denied": """\
-“Old shop to new shop” was not created
-(no_entry_sign) “Old shop to new shop” was not created
+Create “Old shop to new shop”: denied
+(no_entry_sign) Create “Old shop to new shop”: denied
 Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 Requested by @alice · “we test”
 [Details]\
@@ -201,23 +201,23 @@ Requested by @alice · “we test”
 [Undo]  [Details]\
 """,
             "switch off a rule: applying": """\
-Switching off “Old shop to new shop”…
-(hourglass_flowing_sand) Switching off “Old shop to new shop”…
+Switch off “Old shop to new shop”: under way
+(hourglass_flowing_sand) Switch off “Old shop to new shop”: under way
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
             "switch off a rule: unknown": """\
-Switching off “Old shop to new shop”: not confirmed yet
-(grey_question) Switching off “Old shop to new shop”: not confirmed yet
+Switch off “Old shop to new shop”: not confirmed yet
+(grey_question) Switch off “Old shop to new shop”: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
             "switch off a rule: denied": """\
-“Old shop to new shop” was not switched off
-(no_entry_sign) “Old shop to new shop” was not switched off
+Switch off “Old shop to new shop”: denied
+(no_entry_sign) Switch off “Old shop to new shop”: denied
 Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 Requested by @alice · “we test”
 [Details]\
@@ -230,23 +230,23 @@ destination  `https://shop.example.com/new` → `https://shop.example.com/landin
 [Undo]  [Details]\
 """,
             "change a destination: applying": """\
-Changing the destination of “Old shop to new shop”…
-(hourglass_flowing_sand) Changing the destination of “Old shop to new shop”…
+Change the destination of “Old shop to new shop”: under way
+(hourglass_flowing_sand) Change the destination of “Old shop to new shop”: under way
 Requested by @alice · “we test”
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 [Details]\
 """,
             "change a destination: unknown": """\
-Changing the destination of “Old shop to new shop”: not confirmed yet
-(grey_question) Changing the destination of “Old shop to new shop”: not confirmed yet
+Change the destination of “Old shop to new shop”: not confirmed yet
+(grey_question) Change the destination of “Old shop to new shop”: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 Requested by @alice · “we test”
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 [Details]\
 """,
             "change a destination: denied": """\
-“Old shop to new shop”: destination not changed
-(no_entry_sign) “Old shop to new shop”: destination not changed
+Change the destination of “Old shop to new shop”: denied
+(no_entry_sign) Change the destination of “Old shop to new shop”: denied
 Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 Requested by @alice · “we test”
 [Details]\
@@ -270,16 +270,16 @@ On · Redirect
 [Undo]  [Details]\
 """,
             "delete a rule: applying": """\
-Deleting “Old shop to new shop”…
-(hourglass_flowing_sand) Deleting “Old shop to new shop”…
+Delete “Old shop to new shop”: under way
+(hourglass_flowing_sand) Delete “Old shop to new shop”: under way
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
             "delete a rule: unknown": """\
-Deleting “Old shop to new shop”: not confirmed yet
-(grey_question) Deleting “Old shop to new shop”: not confirmed yet
+Delete “Old shop to new shop”: not confirmed yet
+(grey_question) Delete “Old shop to new shop”: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 Requested by @alice · “we test”
 On · Redirect
@@ -287,8 +287,8 @@ On · Redirect
 [Details]\
 """,
             "delete a rule: denied": """\
-“Old shop to new shop” was not deleted
-(no_entry_sign) “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: denied
+(no_entry_sign) Delete “Old shop to new shop”: denied
 Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 Requested by @alice · “we test”
 [Details]\
@@ -301,21 +301,21 @@ Rules in this group that are on work again.
 [Undo]  [Details]\
 """,
             "switch on a group: applying": """\
-Switching on the group “Experiments”…
-(hourglass_flowing_sand) Switching on the group “Experiments”…
+Switch on the group “Experiments”: under way
+(hourglass_flowing_sand) Switch on the group “Experiments”: under way
 Requested by @alice · “we test”
 [Details]\
 """,
             "switch on a group: unknown": """\
-Switching on the group “Experiments”: not confirmed yet
-(grey_question) Switching on the group “Experiments”: not confirmed yet
+Switch on the group “Experiments”: not confirmed yet
+(grey_question) Switch on the group “Experiments”: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 Requested by @alice · “we test”
 [Details]\
 """,
             "switch on a group: denied": """\
-The group “Experiments” was not switched on
-(no_entry_sign) The group “Experiments” was not switched on
+Switch on the group “Experiments”: denied
+(no_entry_sign) Switch on the group “Experiments”: denied
 Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 Requested by @alice · “we test”
 [Details]\
@@ -329,23 +329,23 @@ Segments  `newsletter`
   [Undo] asks: Undo “Add Anna Berg to blog”? / The member is removed again. [Cancel] [Undo]\
 """,
             "add a member: applying": """\
-Adding Anna Berg to blog…
-(hourglass_flowing_sand) Adding Anna Berg to blog…
+Add Anna Berg to blog: under way
+(hourglass_flowing_sand) Add Anna Berg to blog: under way
 `a***@example.com` · Requested by @alice · “we test”
 Segments  `newsletter`
 [Details]\
 """,
             "add a member: unknown": """\
-Adding Anna Berg to blog: not confirmed yet
-(grey_question) Adding Anna Berg to blog: not confirmed yet
+Add Anna Berg to blog: not confirmed yet
+(grey_question) Add Anna Berg to blog: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 `a***@example.com` · Requested by @alice · “we test”
 Segments  `newsletter`
 [Details]\
 """,
             "add a member: denied": """\
-Anna Berg was not added to blog
-(no_entry_sign) Anna Berg was not added to blog
+Add Anna Berg to blog: denied
+(no_entry_sign) Add Anna Berg to blog: denied
 Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 `a***@example.com` · Requested by @alice · “we test”
 [Details]\
@@ -358,23 +358,23 @@ name  `Anna Berg` → `Anna Berg-Diaz`
 [Undo]  [Details]\
 """,
             "rename a member: applying": """\
-Changing the name of Anna Berg…
-(hourglass_flowing_sand) Changing the name of Anna Berg…
+Change the name of Anna Berg: under way
+(hourglass_flowing_sand) Change the name of Anna Berg: under way
 `a***@example.com` · Requested by @alice · “we test”
 name  `Anna Berg` → `Anna Berg-Diaz`
 [Details]\
 """,
             "rename a member: unknown": """\
-Changing the name of Anna Berg: not confirmed yet
-(grey_question) Changing the name of Anna Berg: not confirmed yet
+Change the name of Anna Berg: not confirmed yet
+(grey_question) Change the name of Anna Berg: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 `a***@example.com` · Requested by @alice · “we test”
 name  `Anna Berg` → `Anna Berg-Diaz`
 [Details]\
 """,
             "rename a member: denied": """\
-Anna Berg: name not changed
-(no_entry_sign) Anna Berg: name not changed
+Change the name of Anna Berg: denied
+(no_entry_sign) Change the name of Anna Berg: denied
 Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 `a***@example.com` · Requested by @alice · “we test”
 [Details]\
@@ -386,21 +386,21 @@ Anna Berg has access to “vip” on blog
 [Undo]  [Details]\
 """,
             "grant: applying": """\
-Granting Anna Berg access to “vip” on blog…
-(hourglass_flowing_sand) Granting Anna Berg access to “vip” on blog…
+Grant Anna Berg access to “vip” on blog: under way
+(hourglass_flowing_sand) Grant Anna Berg access to “vip” on blog: under way
 `a***@example.com` · Requested by @alice · “we test”
 [Details]\
 """,
             "grant: unknown": """\
-Granting Anna Berg access to “vip” on blog: not confirmed yet
-(grey_question) Granting Anna Berg access to “vip” on blog: not confirmed yet
+Grant Anna Berg access to “vip” on blog: not confirmed yet
+(grey_question) Grant Anna Berg access to “vip” on blog: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 `a***@example.com` · Requested by @alice · “we test”
 [Details]\
 """,
             "grant: denied": """\
-Anna Berg was not granted access to “vip” on blog
-(no_entry_sign) Anna Berg was not granted access to “vip” on blog
+Grant Anna Berg access to “vip” on blog: denied
+(no_entry_sign) Grant Anna Berg access to “vip” on blog: denied
 Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 `a***@example.com` · Requested by @alice · “we test”
 [Details]\
@@ -412,21 +412,21 @@ Anna Berg no longer has access to “vip” on blog
 [Undo]  [Details]\
 """,
             "revoke: applying": """\
-Revoking Anna Berg’s access to “vip” on blog…
-(hourglass_flowing_sand) Revoking Anna Berg’s access to “vip” on blog…
+Revoke Anna Berg’s access to “vip” on blog: under way
+(hourglass_flowing_sand) Revoke Anna Berg’s access to “vip” on blog: under way
 `a***@example.com` · Requested by @alice · “we test”
 [Details]\
 """,
             "revoke: unknown": """\
-Revoking Anna Berg’s access to “vip” on blog: not confirmed yet
-(grey_question) Revoking Anna Berg’s access to “vip” on blog: not confirmed yet
+Revoke Anna Berg’s access to “vip” on blog: not confirmed yet
+(grey_question) Revoke Anna Berg’s access to “vip” on blog: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 `a***@example.com` · Requested by @alice · “we test”
 [Details]\
 """,
             "revoke: denied": """\
-Anna Berg’s access to “vip” on blog was not revoked
-(no_entry_sign) Anna Berg’s access to “vip” on blog was not revoked
+Revoke Anna Berg’s access to “vip” on blog: denied
+(no_entry_sign) Revoke Anna Berg’s access to “vip” on blog: denied
 Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 `a***@example.com` · Requested by @alice · “we test”
 [Details]\
@@ -448,23 +448,23 @@ Segments  `default` `staff`
 [Undo]  [Details]\
 """,
             "remove a member: applying": """\
-Removing Chloe Diaz from blog…
-(hourglass_flowing_sand) Removing Chloe Diaz from blog…
+Remove Chloe Diaz from blog: under way
+(hourglass_flowing_sand) Remove Chloe Diaz from blog: under way
 `c***@example.com` · Requested by @alice · “we test”
 Segments  `default` `staff`
 [Details]\
 """,
             "remove a member: unknown": """\
-Removing Chloe Diaz from blog: not confirmed yet
-(grey_question) Removing Chloe Diaz from blog: not confirmed yet
+Remove Chloe Diaz from blog: not confirmed yet
+(grey_question) Remove Chloe Diaz from blog: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 `c***@example.com` · Requested by @alice · “we test”
 Segments  `default` `staff`
 [Details]\
 """,
             "remove a member: denied": """\
-Chloe Diaz was not removed from blog
-(no_entry_sign) Chloe Diaz was not removed from blog
+Remove Chloe Diaz from blog: denied
+(no_entry_sign) Remove Chloe Diaz from blog: denied
 Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 `c***@example.com` · Requested by @alice · “we test”
 [Details]\
@@ -477,36 +477,36 @@ def test_endings() -> None:
     assert texts(cards.endings()) == snapshot(
         {
             "withdrawn": """\
-“Old shop to new shop” was not deleted
-(leftwards_arrow_with_hook) “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: withdrawn
+(leftwards_arrow_with_hook) Delete “Old shop to new shop”: withdrawn
 Withdrawn by @alice · 2026-11-21 01:26 UTC
 Requested by @alice · “we test”
 [Details]\
 """,
             "not confirmed, kept": """\
-“Old shop to new shop” was not deleted
-(leftwards_arrow_with_hook) “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: withdrawn
+(leftwards_arrow_with_hook) Delete “Old shop to new shop”: withdrawn
 Withdrawn by @alice · 2026-11-21 01:26 UTC
 Requested by @alice · “we test”
 [Details]\
 """,
             "expired": """\
-“Old shop to new shop” was not deleted
-(zzz) “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: expired
+(zzz) Delete “Old shop to new shop”: expired
 Expired: nobody decided in time.
 Requested by @alice · “we test”
 [Details]\
 """,
             "expired, one of two approvals": """\
-“Old shop to new shop” was not deleted
-(zzz) “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: expired
+(zzz) Delete “Old shop to new shop”: expired
 Expired: only 1 of 2 approvals came in time.
 Requested by @alice · “we test” · approved by @bob
 [Details]\
 """,
             "out of date": """\
-“Old shop to new shop” was not switched off
-(arrows_counterclockwise) “Old shop to new shop” was not switched off
+Switch off “Old shop to new shop”: out of date
+(arrows_counterclockwise) Switch off “Old shop to new shop”: out of date
 Out of date: someone edited the rule after the request, so Gatehouse left it alone.
 Requested by @alice · “we test”
 Then → now
@@ -514,15 +514,15 @@ pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com
 [Request again]  [Details]\
 """,
             "out of date, switched off instead": """\
-“Old shop to new shop” was not deleted
-(arrows_counterclockwise) “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: out of date
+(arrows_counterclockwise) Delete “Old shop to new shop”: out of date
 Switched off instead by @bob · 2026-11-21 01:26 UTC
 Requested by @alice · “we test”
 [Request again]  [Details]\
 """,
             "out of date, edited here": """\
-“Old shop to new shop” was not switched off
-(arrows_counterclockwise) “Old shop to new shop” was not switched off
+Switch off “Old shop to new shop”: out of date
+(arrows_counterclockwise) Switch off “Old shop to new shop”: out of date
 Out of date: @bob edited the rule after the request, so Gatehouse left it alone.
 Requested by @alice · “we test”
 Then → now
@@ -530,8 +530,8 @@ pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com
 [Request again]  [Details]\
 """,
             "out of date, a temporary change ended": """\
-“Old shop to new shop” was not deleted
-(arrows_counterclockwise) “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: out of date
+(arrows_counterclockwise) Delete “Old shop to new shop”: out of date
 Out of date: a temporary change of the rule came to its end after the request, so Gatehouse left it alone.
 Requested by @alice · “we test”
 Then → now
@@ -539,22 +539,22 @@ status  off → on
 [Request again]  [Details]\
 """,
             "out of date, created by another undo": """\
-“Old shop to new shop” was not created
-(arrows_counterclockwise) “Old shop to new shop” was not created
+Create “Old shop to new shop”: out of date
+(arrows_counterclockwise) Create “Old shop to new shop”: out of date
 Out of date: @bob created the rule after the request, so Gatehouse left it alone.
 Requested by @alice · “we test”
 [Details]\
 """,
             "out of date, gone": """\
-“Old shop to new shop” was not deleted
-(arrows_counterclockwise) “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: out of date
+(arrows_counterclockwise) Delete “Old shop to new shop”: out of date
 Out of date: the rule no longer exists. Nothing was changed.
 Requested by @alice · “we test”
 [Details]\
 """,
             "failed": """\
-“Old shop to new shop” was not deleted
-✗ “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: failed
+✗ Delete “Old shop to new shop”: failed
 The service says: “503: down”. Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
@@ -562,8 +562,8 @@ On · Redirect
 [Details]\
 """,
             "failed, OutcomeUnknown": """\
-“Old shop to new shop” was not deleted
-✗ “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: failed
+✗ Delete “Old shop to new shop”: failed
 The service gave no clear answer (our own words), and shows no sign of it. Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
@@ -571,8 +571,8 @@ On · Redirect
 [Details]\
 """,
             "failed, Unreachable": """\
-“Old shop to new shop” was not deleted
-✗ “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: failed
+✗ Delete “Old shop to new shop”: failed
 The service isn’t available (our own words). Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
@@ -580,8 +580,8 @@ On · Redirect
 [Details]\
 """,
             "failed, Unsendable": """\
-“Old shop to new shop” was not deleted
-✗ “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: failed
+✗ Delete “Old shop to new shop”: failed
 It couldn’t be sent: our own words. Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
@@ -589,16 +589,16 @@ On · Redirect
 [Details]\
 """,
             "failed, its end passed": """\
-“Old shop to new shop” was not switched off
-✗ “Old shop to new shop” was not switched off
+Switch off “Old shop to new shop”: failed
+✗ Switch off “Old shop to new shop”: failed
 It was to last until 2026-11-21 01:24 UTC, which passed before it could be done. Request it again with a later end. Nothing was changed.
 Requested by @alice · “we test” · approved by @cara
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
             "failed, approval too old": """\
-“Old shop to new shop” was not deleted
-✗ “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: failed
+✗ Delete “Old shop to new shop”: failed
 The approval was more than an hour old. Request it again. Nothing was changed.
 Requested by @alice · “we test” · approved by @cara
 On · Redirect
@@ -606,16 +606,16 @@ On · Redirect
 [Details]\
 """,
             "failed, too late": """\
-“Old shop to new shop” was not switched off
-✗ “Old shop to new shop” was not switched off
+Switch off “Old shop to new shop”: failed
+✗ Switch off “Old shop to new shop”: failed
 It couldn’t be done within an hour. Request it again. Nothing was changed.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
             "failed, frozen by then": """\
-“Old shop to new shop” was not deleted
-✗ “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: failed
+✗ Delete “Old shop to new shop”: failed
 It was frozen before it could be done, until 2026-11-23 01:24 UTC. Nothing was changed.
 Requested by @alice · “we test” · approved by @cara
 On · Redirect
@@ -623,8 +623,8 @@ On · Redirect
 [Details]\
 """,
             "failed, right lost": """\
-“Old shop to new shop” was not deleted
-✗ “Old shop to new shop” was not deleted
+Delete “Old shop to new shop”: failed
+✗ Delete “Old shop to new shop”: failed
 The account of @alice is deactivated. Nothing was changed.
 Requested by @alice · “we test” · approved by @cara
 On · Redirect
@@ -632,24 +632,24 @@ On · Redirect
 [Details]\
 """,
             "unsettled": """\
-Switching off “Old shop to new shop”: never confirmed
-(grey_question) Switching off “Old shop to new shop”: never confirmed
+Switch off “Old shop to new shop”: never confirmed
+(grey_question) Switch off “Old shop to new shop”: never confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
             "unsettled, never read": """\
-Switching off “Old shop to new shop”: never confirmed
-(grey_question) Switching off “Old shop to new shop”: never confirmed
+Switch off “Old shop to new shop”: never confirmed
+(grey_question) Switch off “Old shop to new shop”: never confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
             "unsettled, temporary": """\
-Switching off “Old shop to new shop”: never confirmed
-(grey_question) Switching off “Old shop to new shop”: never confirmed
+Switch off “Old shop to new shop”: never confirmed
+(grey_question) Switch off “Old shop to new shop”: never confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one. It won’t revert automatically.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
@@ -1019,8 +1019,8 @@ This card doesn’t show everything. Press Show all 2 rules before you decide.
   [Approve] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Approve]\
 """,
             "switch off three rules, under way": """\
-Switch off 3 rules…
-(hourglass_flowing_sand) Switch off 3 rules…
+Switch off 3 rules: under way
+(hourglass_flowing_sand) Switch off 3 rules: under way
 Requested by @alice · “we test”
 ██████░░░░░░░░░░░░░░  1 of 3
 1 done
@@ -1030,8 +1030,8 @@ Requested by @alice · “we test”
 [Stop]  [Details]\
 """,
             "being stopped": """\
-Switch off 3 rules: stopping…
-(hourglass_flowing_sand) Switch off 3 rules: stopping…
+Switch off 3 rules: stopping
+(hourglass_flowing_sand) Switch off 3 rules: stopping
 Requested by @alice · “we test”
 ██████░░░░░░░░░░░░░░  1 of 3
 1 done
@@ -1151,8 +1151,8 @@ Emails are masked in channels. Press Show full change before you decide.
   [Remove from every site] asks: Remove Chloe Diaz from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Remove from every site]\
 """,
             "offboarding, under way": """\
-Remove Chloe Diaz from every site…
-(hourglass_flowing_sand) Remove Chloe Diaz from every site…
+Remove Chloe Diaz from every site: under way
+(hourglass_flowing_sand) Remove Chloe Diaz from every site: under way
 Requested by @alice · “we test”
 ██████████░░░░░░░░░░  1 of 2
 1 done
@@ -1352,8 +1352,8 @@ Requested by @alice · “we test”
 [Do it now]  [Other time…]  [Withdraw]  [Details]\
 """,
             "out of date by then": """\
-“Sale 2026” was not switched off
-(arrows_counterclockwise) “Sale 2026” was not switched off
+Switch off “Sale 2026”: out of date
+(arrows_counterclockwise) Switch off “Sale 2026”: out of date
 Out of date: the rule is not as it was to be by then, so Gatehouse left it alone.
 Requested by @alice · “we test”
 Then → now
@@ -1517,8 +1517,8 @@ def test_direct_messages() -> None:
 Approved by @cara. Open the card\
 """,
             "direct message: approved, under way": """\
-Deleting “Sale 2026”…
-(hourglass_flowing_sand) Deleting “Sale 2026”…
+Delete “Sale 2026”: under way
+(hourglass_flowing_sand) Delete “Sale 2026”: under way
 Approved by @cara. Open the card\
 """,
             "direct message: someone went ahead alone": """\
@@ -1527,8 +1527,8 @@ Approved by @cara. Open the card\
 Emergency override by @bob. Open the card\
 """,
             "direct message: denied": """\
-“Sale 2026” was not deleted
-(no_entry_sign) “Sale 2026” was not deleted
+Delete “Sale 2026”: denied
+(no_entry_sign) Delete “Sale 2026”: denied
 Denied by @cara: “not tonight” Open the card\
 """,
             "direct message: plan withdrawn": """\
@@ -1537,38 +1537,38 @@ Delete “Sale 2026”: plan withdrawn
 Withdrawn by @bob. Open the card\
 """,
             "direct message: expired": """\
-“Sale 2026” was not deleted
-(zzz) “Sale 2026” was not deleted
+Delete “Sale 2026”: expired
+(zzz) Delete “Sale 2026”: expired
 Nobody approved your request in time. Open the card\
 """,
             "direct message: expired, not confirmed": """\
-“Sale 2026” was not deleted
-(zzz) “Sale 2026” was not deleted
+Delete “Sale 2026”: expired
+(zzz) Delete “Sale 2026”: expired
 You didn’t confirm it in time. Open the card\
 """,
             "direct message: expired, one of two approvals": """\
-“Sale 2026” was not deleted
-(zzz) “Sale 2026” was not deleted
+Delete “Sale 2026”: expired
+(zzz) Delete “Sale 2026”: expired
 Only 1 of 2 approvals came in time. Open the card\
 """,
             "direct message: expired, approved for later": """\
-“Sale 2026” was not deleted
-(zzz) “Sale 2026” was not deleted
+Delete “Sale 2026”: expired
+(zzz) Delete “Sale 2026”: expired
 Nobody said in time when it should start. Open the card\
 """,
             "direct message: failed": """\
-“Sale 2026” was not deleted
-✗ “Sale 2026” was not deleted
+Delete “Sale 2026”: failed
+✗ Delete “Sale 2026”: failed
 The service says: “503: down”. Nothing was changed. Open the card\
 """,
             "direct message: out of date": """\
-“Sale 2026” was not deleted
-(arrows_counterclockwise) “Sale 2026” was not deleted
+Delete “Sale 2026”: out of date
+(arrows_counterclockwise) Delete “Sale 2026”: out of date
 Switched off instead · 2026-11-21 01:26 UTC Open the card\
 """,
             "direct message: outcome unknown": """\
-Deleting “Sale 2026”: never confirmed
-(grey_question) Deleting “Sale 2026”: never confirmed
+Delete “Sale 2026”: never confirmed
+(grey_question) Delete “Sale 2026”: never confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. It couldn’t be read, or is gone. Open the card\
 """,
             "direct message: reverted early": """\
@@ -1722,7 +1722,7 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "full view: after a decision": """\
 Delete “Sale 2026”
-(no_entry_sign) “Sale 2026” was not deleted
+(no_entry_sign) Delete “Sale 2026”: denied
 Denied by @cara
 Requested by @alice · “not needed”
 See its card in #C0OPS0001.\
