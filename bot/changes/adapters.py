@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from bot.changes.model.change import Change
-from bot.changes.model.documents import Document, canonical_form
 from bot.changes.model.edits import Kind, Target
 from bot.changes.targets import Answer, Snapshot, key_of
-from bot.changes.verify import accept_if_done, contains_all
+from bot.changes.verify import accept_if_done
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
@@ -23,22 +22,13 @@ MAX_SINGLE_READS: Final = 10
 """Up to how many rules are read one by one instead of from the whole list."""
 
 
-class RuleSnapshot:
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        self._rules = {rule.id: rule for rule in rules}
-        self._named: dict[str | None, list[Rule]] = {}
-        for rule in self._rules.values():
-            self._named.setdefault(rule.name, []).append(rule)
-
-    def live(self, target: Target) -> Document | None:
-        rule = self._rules.get(target.key or "")
-        return None if rule is None else rule.document()
-
-    def lookalikes(self, change: Change) -> list[str]:
-        wanted = canonical_form(change.edit.after)
-        name = (wanted or {}).get("name")
-        rules = self._rules.values() if name is None else self._named.get(name, ())
-        return [rule.id for rule in rules if contains_all(canonical_form(rule.document()), wanted)]
+def snapshot_of_rules(rules: Iterable[Rule]) -> Snapshot:
+    """Return the state of *rules*."""
+    by_id = {rule.id: rule for rule in rules}
+    named: dict[str | None, list[Rule]] = {}
+    for rule in by_id.values():
+        named.setdefault(rule.name, []).append(rule)
+    return Snapshot(by_id.get, named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +41,14 @@ class RuleAdapter:
         keys = [target.key for target in targets if target.key is not None]
         # A rule that is yet to be created has no id: it can only be found among all of them.
         if len(keys) < len(targets):
-            return RuleSnapshot((await self.client.fresh()).whole())
+            return snapshot_of_rules((await self.client.fresh()).whole())
         if len(keys) <= MAX_SINGLE_READS:
-            return RuleSnapshot(await self._get_all(keys))
+            return snapshot_of_rules(await self._get_all(keys))
         listing = await self.client.fresh()
         known = {rule.id for rule in listing.known}
         # A list that was cut off says nothing about a rule that is not in it.
         left = [key for key in keys if key not in known] if listing.truncated else []
-        return RuleSnapshot([*listing.known, *await self._get_all(left)])
+        return snapshot_of_rules([*listing.known, *await self._get_all(left)])
 
     async def _get_all(self, keys: Iterable[str]) -> list[Rule]:
         found = await asyncio.gather(*map(self._get, keys))
@@ -93,19 +83,12 @@ def _draft(change: Change) -> RuleDraft:
     return RuleDraft.model_validate(change.edit.after)
 
 
-class MemberSnapshot:
-    def __init__(self, members: Iterable[Member]) -> None:
-        self._alike: dict[str, list[Member]] = {}
-        for member in members:
-            self._alike.setdefault(member.identity, []).append(member)
-
-    def live(self, target: Target) -> Document | None:
-        key = target.key or ""
-        member = choose_spelling(self._alike.get(email_key(key), []), key)
-        return None if member is None else member.document()
-
-    def lookalikes(self, change: Change) -> list[str]:
-        return []
+def snapshot_of_members(members: Iterable[Member]) -> Snapshot:
+    """Return the state of *members*, to be found in whatever case their emails are written."""
+    alike: dict[str, list[Member]] = {}
+    for member in members:
+        alike.setdefault(member.identity, []).append(member)
+    return Snapshot(lambda key: choose_spelling(alike.get(email_key(key), []), key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +104,7 @@ class MemberAdapter:
         members = find_alike(listing.known, keys)
         if not {member.email for member in members}.issuperset(keys):
             listing.whole()  # or it may be in the rest
-        return MemberSnapshot(members)
+        return snapshot_of_members(members)
 
     async def write(self, change: Change) -> Answer:
         email = key_of(change)
@@ -161,28 +144,14 @@ class MemberAdapter:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupSnapshot:
-    groups: Mapping[str, Document | None]
-
-    def live(self, target: Target) -> Document | None:
-        return self.groups.get(target.key or "")
-
-    def lookalikes(self, change: Change) -> list[str]:
-        return []
-
-
-@dataclass(frozen=True, slots=True)
 class GroupAdapter:
     """Reads and updates groups; Gatehouse never creates or deletes one."""
 
     client: GroupsClient
 
     async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
-        return GroupSnapshot({target.key or "": await self._find(target.key or "") for target in targets})
-
-    async def _find(self, key: str) -> Document | None:
-        group = await self.client.find(key)
-        return None if group is None else group.document()
+        groups = {target.key or "": await self.client.find(target.key or "") for target in targets}
+        return Snapshot(groups.get)
 
     async def write(self, change: Change) -> Answer:
         group = Group.model_validate({**(change.edit.after or {}), "id": key_of(change)})

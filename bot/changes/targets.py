@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Final, Protocol
 
 from bot.changes.model.change import Change
-from bot.changes.model.documents import Document, canonical_form, has_access_of
+from bot.changes.model.documents import Document, canonical_form, contains_all, has_access_of
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import Item, NotSent, Outcome
 from bot.clients.gate import CallContext, Priority
+from bot.rules.model import Rule
+from bot.text.documents import ServiceRecord
 
 
-class Snapshot(Protocol):
+@dataclass(frozen=True, slots=True)
+class Snapshot:
     """The state of one service as it was read at one moment, for many changes at once."""
+
+    find: Callable[[str], ServiceRecord | None]
+    """Returns the thing with a key."""
+    named: Mapping[str | None, Sequence[Rule]] = field(default_factory=dict)
+    """Rules by their names; nothing else can have its like."""
 
     def live(self, target: Target) -> Document | None:
         """Return the target as it then was; None where it did not exist."""
+        found = self.find(target.key or "")
+        return None if found is None else found.document()
 
     def lookalikes(self, change: Change) -> list[str]:
-        """Return the keys of the things that look just like what *change* would create."""
+        """Return the ids of the rules that look just like what *change* would create."""
+        wanted = canonical_form(change.edit.after)
+        name = (wanted or {}).get("name")
+        rules = chain(*self.named.values()) if name is None else self.named.get(name, ())
+        return [rule.id for rule in rules if contains_all(canonical_form(rule.document()), wanted)]
 
 
 class Adapter(Protocol):

@@ -9,7 +9,7 @@ from enum import Enum, auto
 from typing import Any, Final, TypeAlias
 
 from bot.changes.model.change import Change
-from bot.changes.model.documents import Document, canonical_form
+from bot.changes.model.documents import Document, canonical_form, contains_all
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.states import Move
 from bot.changes.targets import Adapter, Answer, Differs, EndPassed, OutOfTurn, Snapshot, read_live
@@ -148,15 +148,6 @@ def _has_leftover(before: Any, after: Any, now: Any) -> bool:
         # Elements are compared by their places, which say nothing once one was added or taken out.
         return len(before) == len(after) and any(map(_has_leftover, before, after, now))
     return False
-
-
-def contains_all(live: Any, wanted: Any) -> bool:
-    """Whether *live* has all that was *wanted*; a service may add fields of its own to what it was sent."""
-    if isinstance(wanted, Mapping) and isinstance(live, Mapping):
-        return all(contains_all(live.get(name), value) for name, value in wanted.items())
-    if isinstance(wanted, list) and isinstance(live, list):
-        return len(live) == len(wanted) and all(map(contains_all, live, wanted))
-    return bool(live == wanted)
 
 
 SendError: TypeAlias = ClientError | Differs | EndPassed | OutOfTurn

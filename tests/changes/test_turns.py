@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import pytest
 
-from bot.changes.model.change import Change
+from bot.changes.adapters import snapshot_of_members
 from bot.changes.model.documents import Document
-from bot.changes.model.edits import Target
 from bot.changes.model.items import NotSent, Outcome
 from bot.changes.proposals import move_steps
-from bot.changes.targets import OutOfTurn, require_turn
+from bot.changes.targets import OutOfTurn, Snapshot, require_turn
+from bot.members.model import Member
 
 OLD: Final = {"email": "ann@example.com", "name": "Ann", "allowedSegments": ["free"]}
 NEW: Final = OLD | {"email": "anna@example.com"}
 MORE: Final = {"allowedSegments": ["free", "vip"]}
 
 
-@dataclass(frozen=True)
-class Now:
-    """The members as they are, by their emails."""
-
-    members: dict[str | None, Document]
-
-    def live(self, target: Target) -> Document | None:
-        return self.members.get(target.key)
-
-    def lookalikes(self, _: Change) -> list[str]:
-        return []
-
-
-def there(*members: Document) -> Now:
-    return Now({str(each["email"]): each for each in members})
+def there(*members: Document) -> Snapshot:
+    return snapshot_of_members(map(Member.model_validate, members))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +39,7 @@ def there(*members: Document) -> Now:
         ),
     ],
 )
-def test_a_step_is_sent_only_in_its_turn(number: int, first: Outcome, now: Now, why: NotSent | None) -> None:
+def test_a_step_is_sent_only_in_its_turn(number: int, first: Outcome, now: Snapshot, why: NotSent | None) -> None:
     add, remove = move_steps(OLD, str(NEW["email"]), "blog")
     steps = [add.model_copy(update={"outcome": first}), remove]
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.changes.adapters import MemberSnapshot, RuleSnapshot
+from bot.changes.adapters import snapshot_of_members, snapshot_of_rules
 from bot.changes.model.change import Change
-from bot.changes.model.documents import Document
+from bot.changes.model.documents import Document, contains_all
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import Move
 from bot.changes.targets import Answer, Differs
-from bot.changes.verify import Reading, Sent, Verification, classify, contains_all, judge, verdict
+from bot.changes.verify import Reading, Sent, Verification, classify, judge, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
 from bot.members.model import Member
 from bot.rules.model import Rule
@@ -147,7 +147,7 @@ def test_what_differs_though_a_dead_process_may_have_sent_it_is_told_by_reading_
 
 
 def test_a_rule_that_is_known_to_be_ours_is_ours_though_another_item_made_its_like() -> None:
-    alike = RuleSnapshot(
+    alike = snapshot_of_rules(
         [Rule.model_validate(RULE | {"ruleType": "Redirect", "id": id_}) for id_ in ("Redirect_a", "Redirect_b")]
     )
     item = update(None, RULE).with_fields(kind=Kind.RULE_CREATE, set_id="2" * 32)
@@ -217,7 +217,7 @@ def test_a_member_whose_email_differs_only_in_case_says_nothing_of_another(kind:
 
     def read(zoe: Document | None) -> Verification:
         there = [each for each in (ZOE | {"email": twin}, zoe) if each is not None]
-        return judge(change, MemberSnapshot(map(Member.model_validate, there))).verification
+        return judge(change, snapshot_of_members(map(Member.model_validate, there))).verification
 
     assert read(ZOE) is Verification.NOT_DONE
     assert read(after) is Verification.DONE

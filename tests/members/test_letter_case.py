@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.changes.adapters import MemberSnapshot
+from bot.changes.adapters import snapshot_of_members
 from bot.changes.model.edits import Target
 from bot.members.access_check import Standing, explain_access
 from bot.members.csv import read_member_file
@@ -29,7 +29,7 @@ def test_all_places_agree_on_what_is_the_same(has: str, typed: str, same: bool) 
 
     assert (fold_case(has) == fold_case(typed)) is same
     assert (find_by_email([member], email) is member) is same
-    assert (MemberSnapshot([member]).live(Target(service="members", site="blog", key=email)) is not None) is same
+    assert (snapshot_of_members([member]).live(Target(service="members", site="blog", key=email)) is not None) is same
     (planned,) = plan_members(table, Mode.ADD, [member], ()).entries
     assert isinstance(planned, Add) is not same
     assert (explain_access(email, None, site="blog", members=[member]).member is member) is same
@@ -60,7 +60,7 @@ def test_two_spellings_of_a_domain_are_one_member_who_keeps_theirs(has: str, typ
     twice = read_member_file(f"email\n{has}\n{typed}\n".encode())
 
     assert (find_by_email([member], typed) is member) is same
-    live = MemberSnapshot([member]).live(target)
+    live = snapshot_of_members([member]).live(target)
     assert live == ({"email": has} if same else None)
     if "zzz" in typed:  # not a domain: no file adds it
         return

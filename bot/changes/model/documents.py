@@ -30,6 +30,15 @@ def canonical_form(document: Mapping[str, Any] | None) -> Document | None:
     return kept
 
 
+def contains_all(live: Any, wanted: Any) -> bool:
+    """Whether *live* has all that was *wanted*; a service may add fields of its own to what it was sent."""
+    if isinstance(wanted, Mapping) and isinstance(live, Mapping):
+        return all(contains_all(live.get(name), value) for name, value in wanted.items())
+    if isinstance(wanted, list) and isinstance(live, list):
+        return len(live) == len(wanted) and all(map(contains_all, live, wanted))
+    return bool(live == wanted)
+
+
 def fingerprint(content: object) -> str:
     """Return the SHA-256 of *content* in one canonical JSON form, so that key order and spacing don't matter."""
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
