@@ -97,7 +97,8 @@ BACKLOG: Final = Gauge(
 )
 OLDEST: Final = Gauge(
     "gatehouse_backlog_oldest_seconds",
-    "Age of the oldest change in that state, or request; how late a `timer` or the next try of a `message` is at most",
+    "Age of the oldest change in that state, or request; of a `timer` and of messages, for how long the most overdue has been"
+    " due",
     ["what"],
 )
 

@@ -28,7 +28,7 @@ async def measure(
     metrics.POLICY_BROKEN.set(policy_trouble() is not None)
     unread = health_of("not read")
     parts: Mapping[str, Health] = {"store": unread}
-    backlogs: Mapping[str, tuple[int, float | None]] = {}
+    backlogs: Mapping[str, tuple[int, float]] = {}
     try:
         async with asyncio.timeout(TIMEOUT):
             parts = await readiness()
@@ -45,20 +45,15 @@ async def measure(
         metrics.READY.labels(name).set(part.is_ready)
     for what, (count, seconds) in backlogs.items():
         metrics.BACKLOG.labels(what).set(count)
-        if seconds is not None:
-            metrics.OLDEST.labels(what).set(seconds)
+        metrics.OLDEST.labels(what).set(seconds)
 
 
-async def _read_backlogs(store: Store) -> dict[str, tuple[int, float | None]]:
-    """Return the size of each backlog, and the age of its oldest entry in seconds where known; raises StoreError."""
-    outbox = store.outbox
+async def _read_backlogs(store: Store) -> dict[str, tuple[int, float]]:
+    """Return the size of each backlog, and the age of its oldest entry in seconds; raises StoreError."""
     return {
         **await store.changes.backlogs(),
-        "review": (await outbox.count_reviews(), None),
+        **await store.outbox.backlogs(),
         "timer": await store.timers.backlog(),
-        "message": (await outbox.count_waiting(), await outbox.seconds_overdue()),
-        "late": (await outbox.count_late(), None),
-        "given_up": (await outbox.count_given_up(), None),
         "request": await store.inbox.backlog(),
     }
 

@@ -29,6 +29,7 @@ def _card_column(column: sa.Column[Any]) -> sa.ScalarSelect[Any]:
 
 
 WAITS: Final = outbox.c.delivered < outbox.c.version
+GIVEN_UP: Final = (outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
 CAN_GO: Final = sa.or_(
     outbox.c.purpose.in_(["card", "result"]),
     _card_column(_card.c.change_id).is_(None),
@@ -202,15 +203,20 @@ class Outbox:
         )  # asked every second: this is where most processes learn of an update
         return None if row.first is None or self._session.stands_still else moment(row.first)
 
-    async def count_given_up(self) -> int:
-        """Return how many messages were given up."""
-        return (await self._backlog(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != ""))[0]
+    async def backlogs(self) -> dict[str, tuple[int, float]]:
+        """Return how many messages are to be delivered, were tried without success, or given up, and how many reviews are due.
 
-    async def count_waiting(self) -> int:
-        """Return how many messages are to be delivered, without those that are `FOR_LATER`."""
+        Each with the seconds for which the most overdue has been due. A review has a message to come until somebody has done it.
+        """
         # Reminders wait for hours by design; counted before they are due, they would look like a backlog.
         is_for_now = sa.or_(outbox.c.purpose.not_in(FOR_LATER), outbox.c.due <= self._session.now())
-        return (await self._backlog(WAITS, is_for_now))[0]
+        which = {
+            "message": (WAITS, is_for_now),
+            "late": (WAITS, outbox.c.last_error != ""),
+            "given_up": GIVEN_UP,
+            "review": (WAITS, outbox.c.purpose == Purpose.REVIEW),
+        }
+        return {name: await self._session.backlog(outbox.c.due, *those) for name, those in which.items()}
 
     async def waiting_change_ids(self, purpose: Purpose) -> Sequence[str]:
         """Return the ids of changes that have a message of this *purpose* to come, the next one first."""
@@ -218,27 +224,11 @@ class Outbox:
         async with self._session.reading() as connection:
             return list(await connection.scalars(query))
 
-    async def count_reviews(self) -> int:
-        """Return how many reviews are due: each has a message to come until somebody has done it."""
-        return (await self._backlog(WAITS, outbox.c.purpose == Purpose.REVIEW))[0]
-
-    async def count_late(self) -> int:
-        """Return how many messages to be delivered were tried without success."""
-        return (await self._backlog(WAITS, outbox.c.last_error != ""))[0]
-
-    async def seconds_overdue(self) -> float:
-        """Return for how many seconds the most overdue message has been due."""
-        return (await self._backlog(WAITS, outbox.c.due <= self._session.now()))[1]
-
-    async def _backlog(self, *which: sa.ColumnElement[bool]) -> tuple[int, float]:
-        return await self._session.backlog(outbox.c.due, *which)
-
     async def retry_given_up(self) -> None:
         """Enqueue given-up messages again: the problem in Slack may have been fixed since."""
-        given_up = sa.and_(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
         fresh = {"version": outbox.c.version + 1, "due": self._session.now(), "attempt": 0}
         async with self._session.writing() as tx:
-            await tx.execute(sa.update(outbox).where(given_up).values(fresh))
+            await tx.execute(sa.update(outbox).where(*GIVEN_UP).values(fresh))
 
 
 def _is_message(message: Delivery) -> sa.ColumnElement[bool]:

@@ -88,7 +88,7 @@ async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, cl
 
     free.set()
     assert await delivering
-    assert await store.outbox.count_waiting() == 0
+    assert (await store.outbox.backlogs())["message"][0] == 0
 
 
 async def test_a_stop_in_the_middle_of_a_claim_still_delivers_what_was_claimed(
@@ -118,7 +118,7 @@ async def test_a_stop_in_the_middle_of_a_claim_still_delivers_what_was_claimed(
     await deliverer.flush(60)
 
     assert told == ["card"]
-    assert await store.outbox.count_waiting() == 0
+    assert (await store.outbox.backlogs())["message"][0] == 0
 
 
 class Killed(BaseException):
@@ -144,7 +144,7 @@ async def test_what_no_process_survives_is_plain_in_the_end(store: Store, clock:
         clock.moment += 2 * LEASE
 
     assert tries == [False] * MAX_UNENDED_TRIES + [True]
-    assert await store.outbox.count_waiting() == 0
+    assert (await store.outbox.backlogs())["message"][0] == 0
 
 
 async def test_what_fails_with_an_error_is_never_plain(store: Store, clock: StandingClock) -> None:
@@ -203,7 +203,7 @@ async def test_nobody_looks_for_what_is_due_while_there_is_no_hand_free_for_it(
     free.set()
 
     async def nothing_waits() -> bool:
-        return await store.outbox.count_waiting() == 0
+        return (await store.outbox.backlogs())["message"][0] == 0
 
     await until(nothing_waits, "all is delivered")
     running.cancel()
@@ -230,7 +230,7 @@ async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: S
     first, next_one, elsewhere = (change.id for change in changes)
 
     async def only_the_hanging_channel_waits() -> bool:
-        return await store.outbox.count_waiting() == 2
+        return (await store.outbox.backlogs())["message"][0] == 2
 
     await until(only_the_hanging_channel_waits, "the other channel has its message")
     assert not await deliverer.deliver_one(), "it is not that channel's turn"
@@ -239,7 +239,7 @@ async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: S
     free.set()
 
     async def nothing_waits() -> bool:
-        return await store.outbox.count_waiting() == 0
+        return (await store.outbox.backlogs())["message"][0] == 0
 
     await until(nothing_waits, "all is delivered")
     assert [each for each in begun if each != elsewhere] == [first, next_one]
@@ -264,7 +264,7 @@ async def test_a_graceful_stop_waits_for_what_is_under_way(store: Store, clock: 
     free.set()
     await asyncio.gather(running, return_exceptions=True)
 
-    assert await store.outbox.count_waiting() == 0
+    assert (await store.outbox.backlogs())["message"][0] == 0
 
 
 class Notes:
@@ -317,7 +317,7 @@ async def added_now(notes: Notes, **fields: Any) -> Change:
 async def test_what_is_for_later_comes_at_its_time_and_again_after_each_pause(notes: Notes, purpose: Purpose) -> None:
     change = await added_now(notes)
     await notes.enqueue(change, purpose, HOUR)
-    assert await notes.store.outbox.count_waiting() == 0, "it is for later"
+    assert (await notes.store.outbox.backlogs())["message"][0] == 0, "it is for later"
 
     assert await notes.after(HOUR - MOMENT) == []
     assert await notes.after(MOMENT) == [f"{purpose}-1"]
@@ -345,7 +345,7 @@ async def test_what_is_taken_back_while_it_is_delivered_does_not_come_again(note
 
     assert await notes.after(timedelta()) == ["review-1"]
     assert await notes.after(HOUR * 100) == []
-    assert await notes.store.outbox.count_reviews() == 0
+    assert (await notes.store.outbox.backlogs())["review"][0] == 0
 
 
 async def test_what_is_put_off_while_it_is_delivered_comes_when_it_is_due_by_then(notes: Notes) -> None:

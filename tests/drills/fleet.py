@@ -209,7 +209,7 @@ class Fleet:
         """The card of each change, by the change's id, once Slack has them all."""
 
         async def told() -> bool:
-            return await self.store.outbox.count_waiting() == 0
+            return (await self.store.outbox.backlogs())["message"][0] == 0
 
         await until(told, "all cards are posted", 120)
         by_ts = {message.ts: message for message in self.slack.state.messages}
@@ -236,7 +236,7 @@ class Fleet:
         async with self.store.session.reading() as connection:
             requests = int(await connection.scalar(query) or 0)
         busy = {state: counts.get(state, 0) for state in (State.APPROVED, State.APPLYING, State.UNKNOWN)}
-        found = busy | {"requests": requests, "messages": await self.store.outbox.count_waiting()}
+        found = busy | {"requests": requests, "messages": (await self.store.outbox.backlogs())["message"][0]}
         return {str(name): many for name, many in found.items() if many}
 
     async def left_alone(self) -> int:

@@ -144,7 +144,7 @@ class Scene:
         async with store.session.reading() as connection:
             requests = await connection.scalar(open_)
         busy = [counts.get(state, 0) for state in (State.APPROVED, State.APPLYING, State.UNKNOWN)]
-        return any([*busy, requests, await store.outbox.count_waiting()])
+        return any([*busy, requests, (await store.outbox.backlogs())["message"][0]])
 
 
 ENDS: Final = {State.APPLIED, State.FAILED, State.STALE, State.UNSETTLED}

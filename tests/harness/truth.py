@@ -213,7 +213,7 @@ async def find_wrongly_due(store: Store) -> str:
 async def find_stale_card(sandbox: Sandbox) -> str:
     """The first card in its channel that says something else than its change does now, and what; empty where none does."""
     store = sandbox.bot.gatehouse.store
-    if await store.outbox.count_waiting() or await store.outbox.count_given_up():
+    if (await store.outbox.backlogs())["message"][0] or (await store.outbox.backlogs())["given_up"][0]:
         return ""  # Slack refuses, or the story ended before it was sent
     for change in await all_changes(store):
         place = await store.cards.get(change.id, "card")

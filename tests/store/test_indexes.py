@@ -96,10 +96,7 @@ async def store(database_url: str) -> AsyncIterator[Store]:
 LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
     "outbox: the next": lambda store: store.outbox.claim("me", LEASE),
     "outbox: when": lambda store: store.outbox.next_due(),
-    "outbox: how many wait": lambda store: store.outbox.count_waiting(),
-    "outbox: how many are late": lambda store: store.outbox.count_late(),
-    "outbox: how many were given up": lambda store: store.outbox.count_given_up(),
-    "outbox: the most overdue": lambda store: store.outbox.seconds_overdue(),
+    "outbox: backlogs": lambda store: store.outbox.backlogs(),
     "outbox: once more": lambda store: store.outbox.retry_given_up(),
     "inbox: what was left": lambda store: store.inbox.claim("me", LEASE),
     "inbox: how many are open": lambda store: store.inbox.backlog(),

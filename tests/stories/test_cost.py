@@ -84,7 +84,7 @@ async def idle(store: Store) -> None:
     async def nothing_left() -> bool:
         async with store.session.reading() as connection:
             requests = await connection.scalar(left)
-        return not requests and not await store.outbox.count_waiting()
+        return not requests and not (await store.outbox.backlogs())["message"][0]
 
     await until(nothing_left, "all is done")
 

@@ -131,7 +131,7 @@ async def is_done(workspace: Sandbox, clock: Clock) -> None:
 
     async def waits() -> bool:
         due = await store.outbox.next_due()
-        return (due is None or due > clock()) and not await store.outbox.count_waiting()
+        return (due is None or due > clock()) and not (await store.outbox.backlogs())["message"][0]
 
     while not await waits():  # noqa: ASYNC110  no event tells of it
         await asyncio.sleep(0.02)

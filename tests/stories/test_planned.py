@@ -567,7 +567,7 @@ async def _nothing_is_due(person: Colleague, clock: Clock) -> None:
             many = await connection.scalar(due, {"now": micros(clock())})
         counts = await store.changes.count_by_state()
         at_work = any(counts.get(state, 0) for state in (State.APPROVED, State.APPLYING))
-        return bool(many) or at_work or bool(await store.outbox.count_waiting())
+        return bool(many) or at_work or bool((await store.outbox.backlogs())["message"][0])
 
     async with asyncio.timeout(10):
         while await is_due():  # noqa: ASYNC110  no event tells of it

@@ -118,7 +118,7 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
 
     await until(ten_minutes_later)
     async with asyncio.timeout(10):
-        while not await store.outbox.count_given_up():  # noqa: ASYNC110  written down a moment after Slack refused
+        while not (await store.outbox.backlogs())["given_up"][0]:  # noqa: ASYNC110  written down a moment after Slack refused
             await asyncio.sleep(0.01)
     status = alice.slack_text(await alice.says("/gatehouse status"))
     assert "Slack rejected 1" in status
@@ -126,7 +126,7 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
 
     await store.outbox.retry_given_up()  # as every start does
     await alice.sees_change(of=OLD)
-    assert await store.outbox.count_given_up() == 0
+    assert (await store.outbox.backlogs())["given_up"][0] == 0
 
 
 async def test_a_workspace_without_tables_gets_sections_and_is_asked_once(
@@ -219,10 +219,10 @@ async def test_what_waited_while_slack_was_away_comes_within_a_minute_and_in_ord
         return waiting.times <= 970
 
     await until(thirty_tries_later, 60)
-    assert await store.outbox.count_given_up() == 0
+    assert (await store.outbox.backlogs())["given_up"][0] == 0
     assert "keeps trying" in alice.slack_text(await alice.says("/gatehouse status"))
     async with asyncio.timeout(10):
-        while await store.outbox.count_waiting() < 2:  # noqa: ASYNC110  the reminder falls due by the clock that was set
+        while (await store.outbox.backlogs())["message"][0] < 2:  # noqa: ASYNC110  the reminder falls due by the clock that was set
             await asyncio.sleep(0.01)
     workspace.slack.faults.waiting.clear()
 
