@@ -132,61 +132,36 @@ def _client_error_words(error: client.ClientError) -> Words:
     return Words(f"The {error.service} service refused: {as_sentence(said)}")
 
 
-SLACK_REFUSALS: Final = (
-    (
-        (
-            "file_upload_size_restricted",
-            "file_uploads_disabled",
-            "file_uploads_except_images_disabled",
-            "file_type_not_allowed",
-            "storage_limit_reached",
-        ),
-        "Slack didn’t accept the file ({code}).",
-        "It is too large, or this workspace doesn’t allow such files.",
-        "Narrow it with filters, or ask a workspace admin.",
+AGAIN: Final = "Try again in a moment."
+REFUSED: Final = "Slack refused the answer"
+SLACK_REFUSALS: Final = {
+    "file_upload_size_restricted file_uploads_disabled file_uploads_except_images_disabled file_type_not_allowed"
+    " storage_limit_reached": (
+        "Slack didn’t accept the file",
+        "It is too large, or this workspace doesn’t allow such files. Narrow it with filters, or ask a workspace admin.",
     ),
-    (
-        ("expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id"),
-        "The form took too long to open.",
-        "",
-        "Try again.",
-    ),
-    (
-        ("invalid_arguments", "invalid_blocks", "view_too_large", "msg_too_long", "msg_blocks_too_long"),
-        "Slack couldn’t display the answer ({code}).",
-        "",
+    "expired_trigger_id exchanged_trigger_id invalid_trigger_id": ("The form took too long to open", "Try again."),
+    "invalid_arguments invalid_blocks view_too_large msg_too_long msg_blocks_too_long": (
+        "Slack couldn’t display the answer",
         "Try a narrower filter, or one thing at a time.",
     ),
-    (
-        ("channel_not_found", "not_in_channel", "is_archived", "user_not_in_channel"),
-        "Gatehouse can’t write to this channel ({code}).",
-        "",
+    "channel_not_found not_in_channel is_archived user_not_in_channel": (
+        "Gatehouse can’t write to this channel",
         "Invite it with `/invite @Gatehouse`, or use another channel.",
     ),
-    (
-        (
-            "fatal_error",
-            "internal_error",
-            "ratelimited",
-            "request_timeout",
-            "service_unavailable",
-            "team_added_to_org",
-        ),
-        "Slack refused the answer ({code}).",
-        "",
-        "Try again in a moment.",
-    ),
-)
-"""What Slack says it refuses something with, and what, why and what to do now that comes to."""
-OTHER_REFUSAL: Final = ((), "Slack refused the answer ({code}).", "", "Tell your Gatehouse admin what Slack said.")
+    "ratelimited team_added_to_org": (REFUSED, AGAIN),
+}
+"""What it comes to that Slack refuses something, and what to do, by its error codes."""
 
 
 def _slack_refused_words(error: SlackRefused) -> Words:
     if error.code == "missing_scope":
         what = f"The Slack app lacks the scope {code(error.needed) if error.needed else 'for this'}."
         return Words(what, next="Ask your Gatehouse admin to reinstall it from the current manifest.", unchanged=None)
-    _, what, cause, then = next((row for row in SLACK_REFUSALS if error.code in row[0]), OTHER_REFUSAL)
-    return Words(what.format(code=code(error.code)), cause, then, unchanged=None)
+    known = (words for codes, words in SLACK_REFUSALS.items() if error.code in codes.split())
+    other = REFUSED, AGAIN if error.is_away else "Tell your Gatehouse admin what Slack said."
+    what, then = next(known, other)
+    return Words(f"{what} ({code(error.code)}).", next=then, unchanged=None)
 
 
 def _too_fast_words(error: TooFast) -> Words:

@@ -222,8 +222,8 @@ def test_slack() -> None:
     assert texts(errors.slack()) == snapshot(
         {
             "expired_trigger_id": """\
-The form took too long to open.
-(warning) The form took too long to open.
+The form took too long to open (`expired_trigger_id`).
+(warning) The form took too long to open (`expired_trigger_id`).
 Try again.
 Reference `01234567`\
 """,
