@@ -36,7 +36,7 @@ from handlers.members.commands import MembersList
 from handlers.rules.commands import RulesList, RulesShow
 from handlers.rules.pairs_view import status_name, type_name
 from handlers.rules.rule_refs import NotOne
-from handlers.slack.client import SlackRefused, SlackUnreachable
+from handlers.slack.client import AWAY, SlackRefused, SlackUnreachable
 from handlers.slack.files import FileGone, FileUnreadable
 from handlers.slack.reply import Caller
 
@@ -104,7 +104,7 @@ ERROR_WORDS: Final[Table] = OUTCOME_WORDS | {
         f"Slack couldn’t say {esc(e.asked)}, so permissions can’t be checked.",
         f"Slack answered {code(e.code)}." if e.code else "Slack doesn’t answer.",
         "Try again in a moment."
-        if e.code in {"", "ratelimited", "internal_error", "fatal_error"}
+        if e.code in {"", "ratelimited", *AWAY}
         else "Tell your Gatehouse admin: the app may lack a scope.",
     ),
 }

@@ -121,6 +121,7 @@ def rights() -> Iterator[Sample]:
     yield "different approvers", of(Irreconcilable(("oncall", "leads")), attempted=True)
     yield "Slack tells no emails", of(EmailUnknown(), attempted=True)
     yield "Slack says nothing", of(DirectoryUnavailable("who you are"), attempted=True)
+    yield "Slack is in trouble", of(DirectoryUnavailable("who you are", "service_unavailable"), attempted=True)
 
 
 def changes() -> Iterator[Sample]:

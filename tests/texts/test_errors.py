@@ -391,6 +391,12 @@ Slack couldn’t say who you are, so permissions can’t be checked. Nothing was
 Nothing was changed. Slack doesn’t answer. Try again in a moment.
 Reference `01234567`\
 """,
+            "Slack is in trouble": """\
+Slack couldn’t say who you are, so permissions can’t be checked. Nothing was changed.
+(warning) Slack couldn’t say who you are, so permissions can’t be checked.
+Nothing was changed. Slack answered `service_unavailable`. Try again in a moment.
+Reference `01234567`\
+""",
         }
     )
 
