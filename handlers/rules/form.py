@@ -36,9 +36,7 @@ from handlers.rules.form_fields_view import (
     NEW_SOURCE,
     BadInputs,
     FormPair,
-    NotAPair,
     pairs_of_body,
-    read,
     typed_pairs,
 )
 from handlers.rules.reasons import problem_words
@@ -87,7 +85,7 @@ def _asked_errors(wrong: Mapping[str, str], form: RuleForm, view: View) -> dict[
 def _is_asked(problem: Problem, form: RuleForm) -> bool:
     """Whether *problem* can be corrected in the form: one of a fixed type, or of pairs that aren't shown, can't be."""
     if problem.field == "ruleType":
-        return form.mode == "new"
+        return form.asks_type
     if form.mode == "edit" and problem.field in {"operator", "key", "status"}:
         return False  # menus offer what is known and what is stored, which stays until it is touched
     return problem.field != "pairs"
@@ -173,7 +171,7 @@ def _end_view(form: RuleForm, change: Change) -> View:
         return end_of_form(change)
     where = {
         InvalidPairs.code: form.block_of_pair(1),
-        TypeChangeRefused.code: "type" if form.mode == "new" else "name",
+        TypeChangeRefused.code: "type" if form.asks_type else "name",
     }
     words = f"Nothing was changed. {as_sentence(change.run.outcome)}"
     return form.with_notes({where.get(change.run.refusal or "", ""): words}).view()
@@ -239,7 +237,8 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
     if form.rule_type == drawn_as:
         return form
     # Another type was chosen: of what was typed for the one before, only the sources stay.
-    return form.with_new_pairs([_with_type(pair, form.rule_type) for pair in form.pairs])
+    new = [FormPair(one.key, form.rule_type, new_pair(form.rule_type, _source(one))) for one in form.pairs]
+    return form.with_new_pairs(new)
 
 
 def _pairs(
@@ -269,21 +268,7 @@ def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | 
     return document | {"ruleType": rule_type}
 
 
-def _with_type(pair: FormPair, rule_type: str) -> FormPair:
-    """Return a new pair of *rule_type* with the source of *pair*; JSON in which no source can be read stays as it was typed."""
-    source, typed = _source(pair), dict[str, str]()
-    if source is None and pair.typed[JSON].strip():
-        typed = dict(pair.typed)
-    return FormPair(pair.key, rule_type, new_pair(rule_type, NEW_SOURCE | (source or {})), typed)
-
-
-def _source(pair: FormPair) -> Document | None:
-    """Return the source of *pair*, as typed; None for JSON in which none can be read."""
-    if JSON in pair.typed:
-        try:
-            source = read(pair.typed[JSON]).get("source")
-        except NotAPair:
-            return None
-        return source if isinstance(source, dict) else None
+def _source(pair: FormPair) -> Document:
+    """Return the source of *pair*, as typed."""
     texts = {each.path: pair.text(each) for each in pair.fields}
     return {name: texts[f"source.{name}"] or value for name, value in NEW_SOURCE.items()}

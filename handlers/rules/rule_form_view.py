@@ -16,7 +16,7 @@ from bot.rules.edit import Problem, source_reaching
 from bot.rules.lint.redirects import LEADING
 from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft, why_group_is_off
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, TYPES, UNKNOWN, Document, has_field
-from bot.rules.pair_values import new_pair, other_names
+from bot.rules.pair_values import new_pair
 from handlers.blocks import inputs
 from handlers.blocks.messages import code, esc, plural, section
 from handlers.blocks.modals import View, frame, with_notes
@@ -169,7 +169,7 @@ class RuleForm:
         if problem.field == "name":
             return "name"
         if problem.field == "ruleType":
-            return "type" if self.mode == "new" else "name"
+            return "type" if self.asks_type else "name"
         return self.block_of_pair(problem.pair or 0, problem.field if problem.field != "source" else "value") or "name"
 
     def block_of_pair(self, number: int, *fields: str) -> str:
@@ -200,19 +200,11 @@ class RuleForm:
         return replace(self, pairs=left) if left else self
 
     def with_new_pairs(self, pairs: Sequence[FormPair]) -> Self:
-        """Return the form with these new *pairs*, as many as it has room for; a note counts the others.
-
-        Pairs that were edited as JSON stay so where one holds what no field shows: only JSON would give it back.
-        """
-        needs_json = self.as_json and any(pair.typed or other_names(self.rule_type, pair.base) for pair in pairs)
-        form, notes = replace(self, pairs=tuple(pairs), as_json=needs_json), dict[str, str]()
-        try:
-            form._pair_documents()
-        except BadInputs as error:
-            notes |= error.words
-        if left := len(pairs) - len(form.shown):
-            notes[""] = f"Left out: {left:,} of {plural(len(pairs), 'pair')}. The form has no room for more."
-        return replace(form, pairs=form.shown, notes=notes)
+        """Return the form with these new *pairs*, as many as it has room for; a note counts the others."""
+        form = replace(self, pairs=tuple(pairs))
+        left = len(pairs) - len(form.shown)
+        note = f"Left out: {left:,} of {plural(len(pairs), 'pair')}. The form has no room for more."
+        return replace(form, pairs=form.shown, notes={"": note} if left else {})
 
     def view(self) -> View:
         """Return the modal, ready for views.open or views.update."""
@@ -255,8 +247,13 @@ class RuleForm:
             return inputs.text(name, label, value, optional=optional)
         return section(f"*{label}* is too long for a form ({len(value):,} characters) and is kept unchanged.")
 
+    @property
+    def asks_type(self) -> bool:
+        """Whether the type can be chosen: JSON belongs to the type that it was written for."""
+        return self.mode == "new" and not self.as_json
+
     def _type_block(self) -> View:
-        if self.mode == "new":
+        if self.asks_type:
             types = {each: type_word(each) for each in (*KNOWN_TYPES, self.rule_type[:MAX_TYPE_LENGTH])}
             return inputs.menu("type", "Type", types, self.rule_type, dispatch=True)
         about = f" {code(self.rule_id)}" if self.rule_id else ""
