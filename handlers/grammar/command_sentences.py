@@ -50,8 +50,6 @@ class Context:
     """The lists whose names could not be read: ``rules``, and sites."""
     people: Mapping[str, str] = field(default_factory=dict)
     """The names of members, by their emails."""
-    done: Sequence[str] = ()
-    """The names of rules that were asked for, too, and are as they should be already."""
     lists_rules: bool = False
     """Whether `rule_list` stands below, so that a sentence only counts many rules."""
 

@@ -170,11 +170,6 @@ VIEW_LABELS: Final[Mapping[type[Command], str]] = {
 def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Message:
     """Return the card of what would be done, with a button that does it; of several readings, a button for each."""
     footer = [_footer(asked, attempted=any(each.writes for each in readings))]
-    if context.done:
-        names = join_words([quote(title, 100) for title in context.done], most=MAX_NAMED)
-        there = messages.section(f"{names} {'does' if len(context.done) == 1 else 'do'} this already.")
-        rest = preview(readings, replace(context, done=()), asked=asked)
-        return messages.message(rest.text, [there, *rest.blocks])
     first = readings[0]
     made = [each for each in readings if isinstance(each, RulesMake)]
     if len(made) == len(readings) > 1 and len({(each.source, each.destination) for each in made}) == 1:

@@ -164,8 +164,6 @@ def _read(found: Recognised, words: Sequence[Word]) -> Readings:
         if found.turned or _asks_for_a_change(found.root, words):
             return _look_at(found, unread or (words[0].text,))
         return _with_more(found, readings, unread)
-    if instead := _switch_off_instead(found, readings, unread):
-        return Readings((*instead, *readings))
     if found.turned or unread:
         return replace(_look_at(found, unread), meant=() if found.turned else readings)
     return Readings(readings)
@@ -217,16 +215,6 @@ def _asks_for_a_change(root: str, words: Sequence[Word]) -> bool:
     """
     kind = VERBS.get(root, {}).get(words[0].keyword) if words else None
     return kind is not None and kind.writes and kind is not GatehouseUndo
-
-
-def _switch_off_instead(found: Recognised, readings: Sequence[Command], unread: Sequence[str]) -> Sequence[Command]:
-    """Return the temporary switch-off that is meant by a deletion of rules with an end."""
-    match readings:
-        case [RulesDelete(refs, because=because)] if (
-            found.expiry and not found.turned and unread == (found.expiry.as_typed,)
-        ):
-            return _read_back([RulesOff(refs, expiry=found.expiry, because=because)])
-    return ()
 
 
 def _with_more(found: Recognised, readings: tuple[Command, ...], unread: tuple[str, ...]) -> Readings:

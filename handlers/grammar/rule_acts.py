@@ -39,7 +39,7 @@ def _short(url: str) -> str:
 
 
 def redirect(found: Recognised) -> list[Command]:
-    """Return the change of an existing rule's destination; for two URLs also a new rule."""
+    """Return the change of an existing rule's destination; for two URLs a new rule where no active one redirects the first."""
     if len(found.urls) == 2:
         return _redirect_to_another(found)
     if len(found.urls) != 1:
@@ -57,10 +57,12 @@ def _redirect_to_another(found: Recognised) -> list[Command]:
     made: list[Command] = []
     for source in complete_url(first, found, second):
         destination = complete_url(second, found, source)[0]
-        there = filter(found.known.is_redirect, found.known.rules.find_url(source))
+        there = [*filter(found.known.is_redirect, found.known.rules.find_url(source))]
+        found.use([first], there)
         made += [_with_destination(found, rule, destination) for rule in there]
-        name = found.new_name or f"{_short(source)} to {_short(destination)}"
-        made.append(RulesMake("Redirect", source, destination, name, expiry=found.expiry, because=found.reason))
+        if not any(found.known.by_id[rule].active for rule in there):
+            name = found.new_name or f"{_short(source)} to {_short(destination)}"
+            made.append(RulesMake("Redirect", source, destination, name, expiry=found.expiry, because=found.reason))
     return made
 
 

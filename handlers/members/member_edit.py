@@ -189,13 +189,13 @@ async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller,
         proposals.append(propose(caller, kind, target, before, before | {"allowedSegments": segments}, command.because))
     called = join_words([quote_plain(name, 60) for name in names], most=MAX_SEGMENTS_IN_TITLE)
     if not proposals:
-        await refuse_unchanged(so, already_so(command, names, site), gatehouse)
+        await refuse_unchanged(so, _already_so(command, names, site), gatehouse)
     purpose = Purpose(act=BulkAct.GRANT if is_grant else BulkAct.REVOKE, about=called)
     already = await left_out_names(so, caller, gatehouse)
     return await submit(proposals, command, caller, gatehouse, purpose=purpose, already=already)
 
 
-def already_so(command: MembersGrant | MembersRevoke, segments: Sequence[str], site: Site) -> AlreadySo:
+def _already_so(command: MembersGrant | MembersRevoke, segments: Sequence[str], site: Site) -> AlreadySo:
     """Return the words for members who have the *segments* that *command* grants already, or lack those that it revokes."""
     access = f"access to {join_words([quote(name, 60) for name in segments])} on {esc(site.name, 60)}"
     if isinstance(command, MembersGrant):

@@ -14,14 +14,13 @@ from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse, UnknownSite
-from bot.members.model import Member, email_key, known_segments
+from bot.members.model import Member, known_segments
 from bot.rules.model import Rule
 from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
-from handlers.changes.coming import Thing, refuse_unchanged
 from handlers.changes.requests import resolve_end, resolve_start, zone_of
 from handlers.changes.titles import request_title
-from handlers.errors import AlreadySo, NoMember, NothingToUndo, NotOneGroup, UnknownSegment
+from handlers.errors import NoMember, NothingToUndo, NotOneGroup, UnknownSegment
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
 from handlers.grammar.command import Command, Unclear
@@ -33,18 +32,14 @@ from handlers.grammar.readings import Readings, read, says_better
 from handlers.grammar.recognition import EMAIL
 from handlers.grammar.time_fields import Expiry, Start
 from handlers.grammar.vocabulary import CAUTIOUS, FILLERS, points
-from handlers.members.commands import MembersCommand, MembersGrant, MembersList, MembersRevoke
-from handlers.members.member_edit import already_so
+from handlers.members.commands import MembersCommand, MembersList
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
 from handlers.rules.commands import (
     RulesCommand,
     RulesGroup,
     RulesList,
-    RulesMake,
     RulesOff,
     RulesOn,
-    RulesSet,
-    RulesShow,
 )
 from handlers.rules.rule_refs import NotOne, find_change, look_up
 from handlers.slack.reply import Caller
@@ -118,20 +113,12 @@ class Guesses:
             meant = [await self._fix_times(each, caller) for each in readings.meant]
             return reading_view.unclear_message(readings.commands, meant, readings.unread, context, asked=asked)
         expanded = [expand(each, await look_up(each, caller, self._gatehouse)) for each in readings.commands]
-        found, done = await self._split_by_effect(expanded, caller)
-        fixed = [await self._fix_times(each, caller) for each in found]
         known = await self._known_names(caller)
-        changes = await self._titles_of_undos(fixed)
-        titles = [rule.title for rule in done if not isinstance(expanded[0], RulesOn | RulesOff)]
-        context = Context(
-            {**known.titles, **changes},
-            zone,
-            people=await asyncio.to_thread(_names_of, known, fixed),
-            done=titles,
-        )
-        if unread := _typed_ends(expanded) - _typed_ends(found):  # of what would change nothing, and of nothing else
-            shown = [RulesShow(ref) for each in found for ref in getattr(each, "refs", ())]
-            return reading_view.unclear_message(shown, fixed, sorted(unread), context, asked=asked)
+        # Of several, those that would change something; where none would, the click says so, and who made it so.
+        found = [each for each in expanded if not _is_switched(each, known.by_id)] or expanded
+        fixed = [await self._fix_times(each, caller) for each in found]
+        titles = {**known.titles, **await self._titles_of_undos(fixed)}
+        context = Context(titles, zone, people=await asyncio.to_thread(_names_of, known, fixed))
         return reading_view.preview(fixed, context, asked=asked)
 
     async def _titles_of_undos(self, commands: Sequence[Command]) -> Mapping[str, str]:
@@ -142,59 +129,6 @@ class Guesses:
                 raise NothingToUndo(reference)
             titles[reference] = request_title(change)
         return titles
-
-    async def _split_by_effect(
-        self, commands: Sequence[Command], caller: Caller
-    ) -> tuple[Sequence[Command], Sequence[Rule]]:
-        """Return those of *commands* that would change something, and the rules that are already as the others would make them.
-
-        Where none would, raises NothingToChange, SoForAWhile or NothingToUndo.
-        """
-        rules = {rule.id: rule for rule in await self._list_soon(self._gatehouse.rules.recent()) or ()}
-        there: dict[str, Rule] = {}
-        useful: list[Command] = []
-        refused: list[tuple[Sequence[Thing], AlreadySo]] = []
-        for command in commands:
-            if isinstance(command, MembersGrant | MembersRevoke) and command.start is None:
-                if so := await self._members_so(command, caller):
-                    refused.append(so)
-                else:
-                    useful.append(command)
-                continue
-            named = [rules.get(ref) for ref in getattr(command, "refs", ())] or [None]
-            done = [rule for rule in named if rule is not None and _is_already_done(rule, command)]
-            if len(done) == len(named):
-                there |= {rule.id: rule for rule in done}
-            elif not any(_makes_duplicate(command, rule) for rule in there.values()):
-                useful.append(command)
-        if not useful:
-            switched: dict[type[Command], AlreadySo] = {
-                RulesOn: AlreadySo.with_status("on"),
-                RulesOff: AlreadySo.with_status("off"),
-            }
-            rules_so = [Thing.of_rule(rule) for rule in there.values()], switched.get(type(commands[0]), AlreadySo())
-            await refuse_unchanged(*(refused[0] if refused else rules_so), self._gatehouse)
-        return useful, [*there.values()]
-
-    async def _members_so(
-        self, command: MembersGrant | MembersRevoke, caller: Caller
-    ) -> tuple[Sequence[Thing], AlreadySo] | None:
-        """Return the members that *command* names, and the words for it, where all are as it would make them; else None."""
-        site = await site_for(command.site, caller, self._gatehouse)
-        there = await self._list_soon(site.members.recent()) or ()
-        # In a thread, for a hundred thousand members would hold up the event loop.
-        members = await asyncio.to_thread(_find_members, there, command.emails)
-        named = [members.get(email_key(email)) for email in command.emails]
-        wanted = {name.casefold() for name in command.segments}
-        things = []
-        for member in named:
-            has = {name.casefold() for name in member.segments} if member is not None else set()
-            is_so = wanted <= has if isinstance(command, MembersGrant) else wanted.isdisjoint(has)
-            if member is None or not is_so:
-                return None
-            target = Target(service="members", site=site.name, key=member.email)
-            things.append(Thing(member.email, target, member.document()))
-        return things, already_so(command, command.segments, site)
 
     async def _fix_times(self, command: Command, caller: Caller) -> Command:
         """Return *command* with its times as moments; raises as `resolve_start` and `resolve_end` do."""
@@ -285,27 +219,11 @@ def _filters(command: Command) -> Mapping[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _is_already_done(rule: Rule, command: Command) -> bool:
-    """Whether *rule* is as *command* would make it."""
-    match command:
-        case RulesOn(start=None) | RulesOff(start=None):
-            return rule.active == isinstance(command, RulesOn)
-        case RulesSet(fields=(("destination", url),), expiry=None):
-            return rule.active and bool(rule.pairs) and all(pair.destination == url for pair in rule.pairs or ())
-        case _:
-            return False
-
-
-def _makes_duplicate(command: Command, rule: Rule) -> bool:
-    """Whether *command* would make a second rule for what *rule* does."""
-    sources = {pair.source.value for pair in rule.pairs or () if pair.source is not None}
-    return isinstance(command, RulesMake) and command.match is None and command.source in sources
-
-
-def _typed_ends(commands: Sequence[Command]) -> set[str]:
-    """Return the ends of *commands*, as they were typed."""
-    ends: list[Expiry | None] = [getattr(each, "expiry", None) for each in commands]
-    return {each.as_typed for each in ends if each is not None}
+def _is_switched(command: Command, rules: Mapping[str, Rule]) -> bool:
+    """Whether *command* switches rules, at once, that are all so already; *rules*: those that exist, by id."""
+    if not isinstance(command, RulesOn | RulesOff) or command.start is not None:
+        return False
+    return all((rule := rules.get(ref)) and rule.active == isinstance(command, RulesOn) for ref in command.refs)
 
 
 def _build_known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]], groups: Mapping[str, str]) -> Known:
@@ -323,12 +241,6 @@ def _build_known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]],
         segments=segments,
         hosts=[host for host, _ in hosts.most_common(MAX_HOSTS)],
     )
-
-
-def _find_members(members: Sequence[Member], emails: Sequence[str]) -> Mapping[str, Member]:
-    """Return those of *members* who have one of *emails*, by `email_key`."""
-    wanted = {email_key(email) for email in emails}
-    return {key: member for member in members if (key := email_key(member.email)) in wanted}
 
 
 def _names_of(known: Known, commands: Sequence[Command]) -> Mapping[str, str]:

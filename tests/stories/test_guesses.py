@@ -87,8 +87,13 @@ async def test_it_is_answered_with_the_card_of_what_was_shown_last(workspace: Sa
         ("take vip from anna", "doesn’t have access to “vip” on blog"),
     ],
 )
-async def test_what_members_have_or_lack_already_is_told_and_not_offered(alice: Colleague, text: str, so: str) -> None:
-    assert so in alice.slack_text(await alice.is_refused(f"/members {text}", SUPPORT))
+async def test_what_members_have_or_lack_already_is_told_by_the_click(
+    workspace: Sandbox, alice: Colleague, text: str, so: str
+) -> None:
+    await alice.clicks(await alice.says(f"/members {text}", SUPPORT), "Do it")
+
+    await alice.sees(so)
+    assert writes(workspace) == 0
 
 
 @pytest.mark.parametrize("verb", ["grant", "revoke", "edit", "remove", "offboard", "show", "why"])
@@ -315,15 +320,17 @@ async def test_the_button_of_a_request_says_that_it_only_asks(workspace: Sandbox
     assert writes(workspace) == 0
 
 
-async def test_what_a_rule_does_already_is_said_and_not_offered(workspace: Sandbox, alice: Colleague) -> None:
+async def test_no_second_rule_is_offered_for_what_a_rule_does_already(workspace: Sandbox, alice: Colleague) -> None:
     answer = alice.slack_text(await alice.says("/rules redirect /old to /new"))
 
-    assert "“Old shop to new shop” does this already." in answer
-    assert "`shop.example.com/old`" not in answer
-    assert "`api.example.com/old`" in answer
+    assert "Change the destination of “Old shop to new shop”" in answer
+    assert "Redirect `shop.example.com/old`" not in answer
+    assert "Redirect `api.example.com/old`" in answer
 
-    answer = alice.slack_text(await alice.says(f"/rules redirect {OLD} to https://shop.example.com/new"))
-    assert "“Old shop to new shop” is already as you want it" in answer
+    offer = await alice.says(f"/rules redirect {OLD} to https://shop.example.com/new")
+    await alice.clicks(offer, "Do it")
+    await alice.sees("“Old shop to new shop” is already as you want it")
+    assert writes(workspace) == 0
 
 
 @pytest.mark.parametrize("text", ["/rules please switch off the old shop", "/members give anna vip"])

@@ -173,7 +173,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     (f"/rules ban {PROMO}", block(PROMO)),
     # Redirecting
     (f"/rules redirect {SHOP}/a to {SHOP}/b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
-    ("/rules get rid of Old shop for 2h", offers(RulesOff((OLD,), expiry=HOURS_2), RulesDelete((OLD,)))),
+    ("/rules get rid of Old shop for 2h", shows(RulesShow(OLD))),
     (f"/rules send {SHOP}/a to {SHOP}/b for 2h", offers(redirect(f"{SHOP}/a", f"{SHOP}/b", HOURS_2))),
     (f"/rules {SHOP}/a -> {SHOP}/b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
     (f"/rules forward {SHOP}/a => {SHOP}/b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
@@ -184,15 +184,12 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
         "/rules redirect /old to /new for 2h",
         offers(
             RulesSet((OLD,), (("destination", f"{SHOP}/new"),), expiry=HOURS_2),
-            *(redirect(f"https://{host}/old", f"https://{host}/new", HOURS_2) for host in HOSTS),
+            *(redirect(f"https://{host}/old", f"https://{host}/new", HOURS_2) for host in HOSTS[1:]),
         ),
     ),
     (
         f"/rules redirect {SHOP}/old to {SHOP}/newer",
-        offers(
-            RulesSet((OLD,), (("destination", f"{SHOP}/newer"),)),
-            redirect(f"{SHOP}/old", f"{SHOP}/newer"),
-        ),
+        offers(RulesSet((OLD,), (("destination", f"{SHOP}/newer"),))),
     ),
     (f"/rules change Old shop to {SHOP}/newer", offers(RulesSet((OLD,), (("destination", f"{SHOP}/newer"),)))),
     (f"/rules point Old shop at {SHOP}/newer", offers(RulesSet((OLD,), (("destination", f"{SHOP}/newer"),)))),
