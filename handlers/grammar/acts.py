@@ -165,8 +165,6 @@ def _new_name(found: Recognised, words: Sequence[Word]) -> str:
     ends = [at for text in times if (at := name.find(text)) > 0] + ([more.start()] if more else [])
     if ends:
         found.times.append(name if times else name[min(ends) :].strip(" ,"))
-    elif found.asides:
-        found.times += found.asides  # they are in the name as well
     return name[: min(ends, default=len(name))].strip(" ,")
 
 

@@ -55,8 +55,6 @@ class Recognised:
     tokens: list[Token] = field(default_factory=list)
     """Every word but those of a reason, in order."""
     reason: str | None = None
-    asides: list[str] = field(default_factory=list)
-    """The clauses that say why."""
     expiry: Expiry | None = None
     start: Start | None = None
     since: ParsedTime | None = None

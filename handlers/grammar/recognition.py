@@ -9,15 +9,25 @@ from typing import Final
 
 from bot.rules.model import USUAL_RULE_ID
 from bot.text.names import fold_name
-from bot.text.times import Kind, ParsedTime
-from handlers.grammar.fields import JOINING, NUMBER, expand_rows
+from bot.text.times import Kind, ParsedTime, parse_time
+from handlers.grammar.fields import JOINING, NUMBER, expand_rows, reason_in
 from handlers.grammar.known import Known, word_set
-from handlers.grammar.reasons import take_asides, take_reason
 from handlers.grammar.recognised import MAX_NAME_WORDS, Recognised, Sort, Token
 from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at
 from handlers.grammar.tokens import WEB, Word, split, strip_email, urls_typed
 from handlers.grammar.verbs import find_question, take_verb, without_request
-from handlers.grammar.vocabulary import AFTER_ALL, ARROWS, CAUTIOUS, FILLERS, HAVING, LACKING, NAMED, QUESTIONS, bare
+from handlers.grammar.vocabulary import (
+    AFTER_ALL,
+    ARROWS,
+    BECAUSE,
+    CAUTIOUS,
+    FILLERS,
+    HAVING,
+    LACKING,
+    NAMED,
+    QUESTIONS,
+    bare,
+)
 
 MAX_WORDS: Final = 60
 """Nothing in a longer text is looked up, since names are searched for at each of its words."""
@@ -58,7 +68,7 @@ def recognise(root: str, words: Sequence[Word], known: Known, names: Mapping[str
     """Return what *words* after ``/root`` name, and what is to be done. *names*: what people are called, by their emails."""
     words = _without_preposition(words)
     found = Recognised(root, known, " ".join(word.text for word in words), words, names)
-    clauses = left = _take_new_name(found, take_reason(found, words))
+    clauses = left = _take_new_name(found, _take_reason(found, words))
     if sum(len(_split_at_commas(word)) for word in left) > MAX_WORDS:
         return found
     sorts: Sorts = {}
@@ -67,7 +77,6 @@ def recognise(root: str, words: Sequence[Word], known: Known, names: Mapping[str
     left = _take_names(found, [part for word in left for part in _split_at_commas(word)], sorts)
     left = _take_times(found, left, sorts)
     left = _take_things(found, left, sorts)
-    left = take_asides(found, clauses, left)
     found.tokens = [*_tokens(clauses, left, sorts)]
     plain = [each for word in left for each in (bare(word.text), *(["and"] if word.text.endswith(",") else []))]
     says = AND | CAUTIOUS
@@ -91,6 +100,15 @@ def without_quotes(found: Recognised) -> Recognised:
         return found
     words = [part for word in found.typed for part in (split(word.text) if word.quoted else [word])]
     return recognise(found.root, words, found.known, found.names)
+
+
+def _take_reason(found: Recognised, words: Sequence[Word]) -> Sequence[Word]:
+    """Take “because” and all that follows it out of *words*, and return those before it."""
+    at = next((i for i, word in enumerate(words) if word.keyword in BECAUSE and 0 < i < len(words) - 1), None)
+    if at is None or parse_time([word.text for word in words], at) is not None:  # “since yesterday”
+        return words
+    found.reason = reason_in([replace(words[at], text="because"), *words[at + 1 :]])
+    return words[:at]
 
 
 def _take_new_name(found: Recognised, words: Sequence[Word]) -> Sequence[Word]:

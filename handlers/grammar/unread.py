@@ -27,7 +27,7 @@ def find_unread(found: Recognised, readings: Sequence[Command]) -> tuple[str, ..
     writes = any(map(may_change, readings))
     elsewhere = {word for word, keys in found.found_as.items() if not any(_is_named(found, key, text) for key in keys)}
     used = found.used - elsewhere
-    unread = [*_things(found, used, text), *_words(found, readings, used, text), *([] if writes else found.asides)]
+    unread = [*_things(found, used, text), *_words(found, readings, used, text)]
 
     def is_taken(field: str, value: object) -> bool:
         return any(getattr(each, field, None) == value for each in readings)
