@@ -100,13 +100,17 @@ class SingleFlight(Generic[T]):
 
 
 class SharedList(Generic[T]):
-    """One list of a service and its type-ahead index; callers that ask at the same time share one call of *read*."""
+    """One list of a service and its type-ahead index; callers that ask at the same time share one call of *read*.
+
+    *text_of* returns the text that an item is found by.
+    """
 
     def __init__(self, read: Callable[[Priority], Awaitable[Listing[T]]], text_of: Callable[[T], str]) -> None:
         self._flight = SingleFlight(read)
-        self._indexed = Indexed(text_of)
+        self._text_of = text_of
+        self._index = Kept[tuple[Listing[T], asyncio.Task[SearchIndex[T]]]]()
         self._context = CallContext()
-        self.on_drop(self._indexed.drop)
+        self.on_drop(self._index.drop)
 
     def with_context(self, context: CallContext) -> Self:
         """Return a view of this list that sends requests with this *context* and shares its cache."""
@@ -131,34 +135,21 @@ class SharedList(Generic[T]):
         return await self._flight.recent(self._context.priority)
 
     async def index(self) -> SearchIndex[T]:
-        """Return the search index of the list that `recent` returns."""
-        return await self._indexed.of((await self.recent()).known)
+        """Return the search index of the list that `recent` returns; callers with the same list share one build."""
+        listing = await self.recent()
+        made = self._index.value
+        if made is None or made[0] is not listing:
+            made = listing, asyncio.create_task(make_index(listing.known, self._text_of))
+            self._index.put(made)
+        return await asyncio.shield(made[1])
 
     def drop(self) -> None:
         """Drop the cached list; called after each write."""
         self._flight.drop()
 
 
-class Indexed(Generic[T]):
-    """A cache of the search index of one list. *text_of* returns the text that an item is found by."""
-
-    def __init__(self, text_of: Callable[[T], str]) -> None:
-        self._text_of = text_of
-        self._made = Kept[tuple[Sequence[T], asyncio.Task[SearchIndex[T]]]]()
-
-    async def of(self, items: Sequence[T]) -> SearchIndex[T]:
-        """Return the index of *items*; callers with the same list share one build."""
-        made = self._made.value
-        if made is None or made[0] is not items:
-            made = items, asyncio.create_task(self._make(items))
-            self._made.put(made)
-        return await asyncio.shield(made[1])
-
-    def drop(self) -> None:
-        self._made.drop()
-
-    async def _make(self, items: Sequence[T]) -> SearchIndex[T]:
-        return SearchIndex(items, await run_in_slices(map(self._text_of, items)))
+async def make_index(items: Sequence[T], text_of: Callable[[T], str]) -> SearchIndex[T]:
+    return SearchIndex(items, await run_in_slices(map(text_of, items)))
 
 
 async def search_in_slices(index: SearchIndex[T], typed: str, *, most: int) -> list[SearchHit[T]]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from copy import copy
 from functools import reduce
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import structlog
 from pydantic import ValidationError
 
-from bot.clients.cache import KEPT_SECONDS, Kept, SharedList, SingleFlight
+from bot.clients.cache import Kept, SharedList
 from bot.clients.errors import (
     BadIdentifier,
     ClientError,
@@ -23,7 +22,7 @@ from bot.clients.errors import (
     Unreadable,
     UnreadableRecord,
 )
-from bot.clients.gate import CallContext, Priority
+from bot.clients.gate import Priority
 from bot.clients.http import Service
 from bot.clients.lists import Listing, Lists, read_document, records, send_once
 from bot.clients.page_signs import display_name
@@ -223,48 +222,41 @@ NO_GROUPS_SECONDS: Final = 60.0
 """Seconds for which a service is assumed to have no groups after it has said so."""
 
 
-class GroupsReader:
+class GroupsReader(SharedList[Group]):
     """The read-only half of the client of groups, which handlers get.
 
-    Its errors reach only callers that ask for groups themselves: `groups`, which adds to answers about rules, never raises.
+    A service without groups has an empty list of them; other errors reach only callers that ask for the list itself:
+    `groups`, which adds to answers about rules, never raises.
     """
 
-    def __init__(self, service: Service, *, keep: float = KEPT_SECONDS, wait: float = ADDITION_SECONDS) -> None:
+    def __init__(self, service: Service, *, wait: float = ADDITION_SECONDS) -> None:
         self._service = service
         self._wait = wait
         self._list: Lists[Group] = Lists(service, ("groups",), read_document, records, _groups, lambda group: group.id)
-        self._flight: SingleFlight[Listing[Group] | None] = SingleFlight(self._read, keep=keep)
+        super().__init__(self._read, lambda group: group.title)
         self._is_silent = Kept[bool]()
-        """Set while groups could not be read, or the service has none: `groups` then returns None without a request."""
-        self._context = CallContext()
-
-    def with_context(self, context: CallContext) -> Self:
-        """Return a view of this client that sends requests with this *context* and shares its cache."""
-        view = copy(self)
-        view._context = context
-        return view
 
     async def groups(self) -> Groups | None:
         """Return the groups, up to some seconds old, to add to an answer about rules; None where they aren't known. Never raises.
 
         An incomplete list counts as not known, since a group that is missing from it would seem not to exist.
         """
-        if self._is_silent.value:
+        if self._lacks_groups():
             return None
         try:
             async with asyncio.timeout(self._wait):
-                found = await self._flight.recent(self._context.priority)
-                return None if found is None else Groups.of(found.whole())
+                found = (await self.recent()).whole()
         except (ClientError, TimeoutError) as error:
             log.info("groups_not_read", error=type(error).__name__)
             self._is_silent.put(True)
             return None
+        return None if self._lacks_groups() else Groups.of(found)
 
-    async def fresh(self) -> Listing[Group] | None:
-        """Return every group, fresh; None where the service has no groups. Raises Unreachable, RateLimited or TooLarge."""
-        return await self._flight.fresh(self._context.priority)
+    def _lacks_groups(self) -> bool:
+        """Whether groups could not be read a moment ago, or the service has none: `groups` then sends no request."""
+        return self._is_silent.value is not None
 
-    async def _read(self, priority: Priority) -> Listing[Group] | None:
+    async def _read(self, priority: Priority) -> Listing[Group]:
         try:
             return await self._list.read(priority)
         except RateLimited:
@@ -272,7 +264,7 @@ class GroupsReader:
         except (Refusal, Unreadable) as error:
             log.info("no_groups", error=type(error).__name__)
             self._is_silent.put(True, NO_GROUPS_SECONDS)
-            return None
+            return Listing(self._service.name, [])
 
 
 class GroupsClient(GroupsReader):
@@ -300,7 +292,7 @@ class GroupsClient(GroupsReader):
                 self._service, "PUT", "groups", group.id, context=self._context, body=group.body()
             )
         finally:
-            self._flight.drop()
+            self.drop()
         try:
             stored = Group.model_validate(document.get("data"))
         except ValidationError as error:

@@ -215,8 +215,7 @@ async def _end_of_table(table: RedirectFile, handed: Handed, caller: Caller, gat
 async def _groups(gatehouse: Gatehouse) -> Groups | None:
     """Return the groups that a rule can be put into, which are none where the service has no groups; None where it can't tell."""
     try:
-        listing = await gatehouse.groups.fresh()
-        return Groups.of(listing.whole() if listing is not None else ())
+        return Groups.of((await gatehouse.groups.fresh()).whole())
     except ClientError:
         return None
 

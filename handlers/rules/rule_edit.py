@@ -292,7 +292,8 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
 
 async def list_groups(gatehouse: Gatehouse) -> Listing[Group]:
     groups = await gatehouse.groups.fresh()
-    if groups is None:
+    if not groups.known:
+        groups.whole()
         raise NoGroups
     return groups
 

@@ -561,7 +561,7 @@ async def a_world(database_url: str) -> AsyncIterator[World]:
         for service in (rules, members):
             await stack.enter_async_context(service)
         store = await stack.enter_async_context(open_store(database_url, now=clock))
-        groups = GroupsClient(rules, keep=0.0)
+        groups = GroupsClient(rules)
         yield World(services, store, RulesClient(rules), groups, MembersClient(members, SITE), clock)
 
 

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import weakref
 
-from bot.clients.cache import Indexed, SingleFlight
+from bot.clients.cache import SharedList, SingleFlight
 from bot.clients.gate import Priority
 from bot.clients.json_stream import Many
 from bot.clients.lists import Listing
@@ -114,9 +114,9 @@ async def test_what_was_being_read_while_something_was_written_is_given_to_nobod
 
 
 async def test_another_list_has_another_index_and_the_same_one_has_one() -> None:
-    indexed = Indexed[str](str)
-    first, second = ["a"], ["b"]
+    shared = SharedList(_read, lambda rule: rule.id)
 
-    found = await indexed.of(first)
-    assert await indexed.of(first) is found
-    assert await indexed.of(second) is not found
+    found = await shared.index()
+    assert await shared.index() is found
+    shared.drop()
+    assert await shared.index() is not found

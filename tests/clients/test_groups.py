@@ -80,10 +80,7 @@ async def test_pages_are_followed(services: Services, client: GroupsClient) -> N
         services.rules.put_group({"id": f"Group_{number}", "name": str(number), "status": "Active"})
     services.switch(paging="pages")
 
-    found = await client.fresh()
-
-    assert found is not None
-    assert len(found.whole()) == 102
+    assert len((await client.fresh()).whole()) == 102
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"delay", "never", "bodiless"}])

@@ -157,7 +157,7 @@ class World:
         return MembersClient(self.clients["members"], "site_1")
 
     def groups(self) -> GroupsClient:
-        return GroupsClient(self.clients["rules"], keep=0.0)
+        return GroupsClient(self.clients["rules"])
 
     def adapter(self, target: Target, context: CallContext) -> Adapter:
         match target.service:
