@@ -1,4 +1,4 @@
-"""What most tests of changes begin with; those of other policies have a world of their own."""
+"""What tests of changes begin with; those of another policy begin their world anew, under it."""
 
 from __future__ import annotations
 

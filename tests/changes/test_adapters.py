@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -18,16 +17,9 @@ from bot.changes.verify import Sent, Verification, read_back
 from bot.clients.lists import Listing
 from bot.clients.rules import RulesClient
 from bot.rules.model import Rule, RuleDraft
-from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, World, a_world, rule
+from tests.changes.world import ALICE, EMAILS, OPS, RULE_IDS, SITE, World, rule
 
 NEW = Target(service="rules")
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        yield world
 
 
 def paths(world: World) -> list[str]:

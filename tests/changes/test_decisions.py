@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
@@ -22,13 +21,7 @@ from bot.changes.rights import Decision, OfRequest
 from bot.metrics import ENDED_CHANGES
 from bot.policy.inquiry import DirectoryUnavailable
 from bot.policy.model import GuardRule, Policy
-from tests.changes.world import ALICE, BOB, CARA, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        yield world
+from tests.changes.world import ALICE, BOB, CARA, OPS, POLICIES, RULE_IDS, Replica, World, renames, replica
 
 
 async def asked(
@@ -206,9 +199,8 @@ async def test_an_end_that_the_service_refuses_has_a_card_and_one_that_is_tried_
     assert (card and card.state) == shown
 
 
-async def test_the_end_of_several_that_a_person_stopped_is_not_tried_again(world: World) -> None:
+async def test_the_end_of_several_that_a_person_stopped_is_not_tried_again(world: World, mine: Replica) -> None:
     await world.begin(POLICIES["free"])
-    mine = replica(world, "mine", count(1))
     whole = await mine.pipeline.proposer.submit(renames(world, "For now", revert_after=7200), idempotency_key="request")
     assert await mine.carry_out_a_set()
     world.clock.moment += timedelta(hours=2)
@@ -231,9 +223,8 @@ async def test_the_end_of_several_that_a_person_stopped_is_not_tried_again(world
     assert (await mine.pipeline.journal.get(whole.id)).run.revert_failure
 
 
-async def test_the_results_of_an_import_are_sent_once_it_has_ended(world: World) -> None:
+async def test_the_results_of_an_import_are_sent_once_it_has_ended(world: World, mine: Replica) -> None:
     await world.begin(POLICIES["confirm"])
-    mine = replica(world, "mine", count(1))
     imported = replace(renames(world, "Ours"), columns=("Name",))
     whole = await mine.pipeline.proposer.submit(imported, idempotency_key="request")
     await mine.pipeline.decisions.decide(whole, Decision.CONFIRM, ALICE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from itertools import count
 from typing import Final
@@ -16,7 +15,7 @@ from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from bot.store.db import TargetBusy
-from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica, rule
+from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, replica, rule
 from tests.harness.proposing import CHANGES
 
 pytestmark = pytest.mark.slow
@@ -26,12 +25,6 @@ CREATION: Final = Proposal.of(
     edit=Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=rule(NAME)),
     request=ChangeRequest(requester=ALICE, channel=OPS),
 )
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        yield world
 
 
 async def begun_anew(world: World) -> tuple[Replica, Replica]:

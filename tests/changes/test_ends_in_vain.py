@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from itertools import count
 from typing import Final, TypeAlias
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.proposals import Proposal
-from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
+from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, renames
 
 pytestmark = pytest.mark.slow
 
@@ -58,51 +57,47 @@ CASES: Final = [
 
 @pytest.mark.parametrize(("wanted", "fault", "method"), CASES)
 async def test_an_end_in_vain_is_told_once_until_it_comes_true(
-    database_url: str, wanted: Wanted, fault: str, method: str
+    world: World, mine: Replica, wanted: Wanted, fault: str, method: str
 ) -> None:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        mine = replica(world, "mine", count(1))
-        change = await mine.pipeline.proposer.submit(wanted(world), idempotency_key="request")
-        while await mine.carry_out_a_set() or await mine.outbox.deliver_one():
-            pass
-        world.services.rules.stage.faults.add(fault, method=method, times=9_999)
-        world.clock.moment += timedelta(hours=2)
-        before = dict(world.cards)
+    change = await mine.pipeline.proposer.submit(wanted(world), idempotency_key="request")
+    while await mine.carry_out_a_set() or await mine.outbox.deliver_one():
+        pass
+    world.services.rules.stage.faults.add(fault, method=method, times=9_999)
+    world.clock.moment += timedelta(hours=2)
+    before = dict(world.cards)
 
-        await hours_later(world, mine)
-        late = {purpose: times for (about, purpose), times in world.told.items() if about == change.id}
-        assert [times for purpose, times in late.items() if purpose.startswith("late-")] == [1]
-        assert world.cards.keys() == before.keys(), "a card of a try in vain"
+    await hours_later(world, mine)
+    late = {purpose: times for (about, purpose), times in world.told.items() if about == change.id}
+    assert [times for purpose, times in late.items() if purpose.startswith("late-")] == [1]
+    assert world.cards.keys() == before.keys(), "a card of a try in vain"
 
-        world.services.rules.stage.faults.clear()
-        await hours_later(world, mine)
+    world.services.rules.stage.faults.clear()
+    await hours_later(world, mine)
 
-        ended = await mine.pipeline.journal.get(change.id)
-        assert ended.run.undone_by is not None
-        assert world.cards[change.id].run.undone == ended.run.undone
-        assert ended.run.undone is not None
-        assert ended.run.undone.cause.is_automatic
-        assert ended.run.undone.cause.tries > 1
-        assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
+    ended = await mine.pipeline.journal.get(change.id)
+    assert ended.run.undone_by is not None
+    assert world.cards[change.id].run.undone == ended.run.undone
+    assert ended.run.undone is not None
+    assert ended.run.undone.cause.is_automatic
+    assert ended.run.undone.cause.tries > 1
+    assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
 
 
 @pytest.mark.parametrize("wanted", [one, several])
 @pytest.mark.parametrize("why", ["refused", "changed"])
-async def test_an_end_that_will_not_come_true_is_left_with_why(database_url: str, wanted: Wanted, why: str) -> None:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        mine = replica(world, "mine", count(1))
-        change = await mine.pipeline.proposer.submit(wanted(world), idempotency_key="request")
-        while await mine.carry_out_a_set():
-            pass
-        if why == "refused":
-            world.services.rules.stage.faults.add("refused_200", method="PUT", times=9_999)
-        else:
-            for key in RULE_IDS:
-                world.edit(("rules", key), {"name": "Theirs"})
-        world.clock.moment += timedelta(hours=2)
+async def test_an_end_that_will_not_come_true_is_left_with_why(
+    world: World, mine: Replica, wanted: Wanted, why: str
+) -> None:
+    change = await mine.pipeline.proposer.submit(wanted(world), idempotency_key="request")
+    while await mine.carry_out_a_set():
+        pass
+    if why == "refused":
+        world.services.rules.stage.faults.add("refused_200", method="PUT", times=9_999)
+    else:
+        for key in RULE_IDS:
+            world.edit(("rules", key), {"name": "Theirs"})
+    world.clock.moment += timedelta(hours=2)
 
-        await hours_later(world, mine)
+    await hours_later(world, mine)
 
-        assert (await mine.pipeline.journal.get(change.id)).run.revert_failure == why
+    assert (await mine.pipeline.journal.get(change.id)).run.revert_failure == why

@@ -20,7 +20,7 @@ from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from bot.changes.targets import Snapshot
 from bot.clients.gate import CallContext
-from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Replica, Watched, World, a_world, replica, rule
+from tests.changes.world import ALICE, EMAILS, OPS, SITE, Replica, Watched, World, replica, rule
 from tests.drills.fleet import until
 from tests.harness.databases import BOTH
 from tests.harness.proposing import CHANGES, record_only
@@ -33,12 +33,10 @@ HOUR: Final = timedelta(hours=1)
 
 
 @pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        for number in MANY:
-            world.edit(("rules", f"Redirect_many{number}"), rule(f"Number {number}"))
-        yield world
+async def world(world: World) -> World:
+    for number in MANY:
+        world.edit(("rules", f"Redirect_many{number}"), rule(f"Number {number}"))
+    return world
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +147,7 @@ async def test_a_set_at_one_service_waits_for_no_set_at_another(world: World) ->
         await ends_as(mine, whole, State.APPLIED)
 
 
-async def test_what_was_looked_at_the_longest_ago_is_taken_over_first(world: World) -> None:
-    mine = replica(world, "mine", count(1))
+async def test_what_was_looked_at_the_longest_ago_is_taken_over_first(world: World, mine: Replica) -> None:
     changes = []
     for target in rules()[:3]:
         changes.append(await record_only(mine.pipeline, renamed(world, target), idempotency_key=target.key or ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import chain, count, repeat
@@ -41,7 +41,6 @@ from tests.changes.world import (
     Replica,
     Watched,
     World,
-    a_world,
     renames,
     replica,
     rule,
@@ -52,13 +51,6 @@ from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 OVER: Final = LEASE + timedelta(seconds=1)
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        yield world
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +118,9 @@ STEPS: Final = ["look", "write", "read back"]
 
 
 @pytest.mark.parametrize("step", STEPS)
-async def test_what_is_still_being_done_here_is_not_taken_over_by_the_same_process(world: World, step: str) -> None:
-    mine = replica(world, "mine", count(1))
+async def test_what_is_still_being_done_here_is_not_taken_over_by_the_same_process(
+    world: World, mine: Replica, step: str
+) -> None:
     executor, slow = paused(world, mine, step)
     change = await kept(world, rename(world))
     doing = asyncio.create_task(executor.go_on(change))
@@ -245,8 +238,7 @@ class Slow(Watched):
         return found
 
 
-async def test_a_service_that_is_slow_to_read_is_written_to_all_the_same(world: World) -> None:
-    mine = replica(world, "mine", count(1))
+async def test_a_service_that_is_slow_to_read_is_written_to_all_the_same(world: World, mine: Replica) -> None:
     watched = mine.pipeline.executor.adapter(Target(service="rules"), LOOKING)
     assert isinstance(watched, Watched)
     slow = Slow(watched.inner, world, "mine")
@@ -258,8 +250,7 @@ async def test_a_service_that_is_slow_to_read_is_written_to_all_the_same(world: 
     assert (done.state, len(slow.looks)) == (State.APPLIED, 2 + 1), "two before the write, and one to read back"
 
 
-async def test_a_look_that_took_long_is_taken_again_before_anything_is_sent(world: World) -> None:
-    mine = replica(world, "mine", count(1))
+async def test_a_look_that_took_long_is_taken_again_before_anything_is_sent(world: World, mine: Replica) -> None:
     watched = mine.pipeline.executor.adapter(Target(service="rules"), LOOKING)
     assert isinstance(watched, Watched)
     theirs = ("rules", RULE_IDS[0]), rule("Theirs")
@@ -389,17 +380,14 @@ async def test_only_what_is_known_not_to_be_done_is_sent_again(
 
 @pytest.mark.parametrize(("set_id", "priority"), [(None, Priority.CHANGE), ("f" * 32, Priority.BULK)])
 async def test_what_a_bulk_change_sends_gives_way_to_others(
-    world: World, set_id: str | None, priority: Priority
+    world: World, mine: Replica, set_id: str | None, priority: Priority
 ) -> None:
-    mine = replica(world, "mine", count(1))
-
     async with keep_change_lease(mine.pipeline.journal, rename(world, set_id=set_id)) as lease:
         assert lease.context.priority is priority
 
 
-async def test_the_card_of_one_change_is_drawn_again_once_it_is_done_or_takes_long(world: World) -> None:
+async def test_the_card_of_one_change_is_drawn_again_once_it_is_done_or_takes_long(world: World, mine: Replica) -> None:
     await world.begin(POLICIES["approve"])
-    mine = replica(world, "mine", count(1))
     slow, stopped = paused(world, mine, "look")
     live = world.truth()["rules", RULE_IDS[0]]
     edit = rename(world).edit.model_copy(update={"before": live})
@@ -424,9 +412,8 @@ async def test_the_card_of_one_change_is_drawn_again_once_it_is_done_or_takes_lo
     assert world.cards[change.id].state is State.APPLIED
 
 
-async def test_the_card_of_a_bulk_change_says_at_once_that_it_was_approved(world: World) -> None:
+async def test_the_card_of_a_bulk_change_says_at_once_that_it_was_approved(world: World, mine: Replica) -> None:
     await world.begin(POLICIES["approve"])
-    mine = replica(world, "mine", count(1))
     whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
     while await mine.outbox.deliver_one():
         pass

@@ -14,7 +14,7 @@ from bot.changes.model.change import Ended
 from bot.changes.model.edits import Target
 from bot.changes.model.states import Move, State
 from tests.changes.test_leases import kept, rename
-from tests.changes.world import POLICIES, World, a_world
+from tests.changes.world import World
 from tests.drills.fleet import until
 from tests.harness.databases import BOTH
 
@@ -28,13 +28,7 @@ async def is_waiting(world: World) -> bool:
 
 
 @pytest.mark.parametrize("step", ["renew", "finish"])
-async def test_who_renews_a_set_and_who_records_its_parts_lock_them_in_one_order(database_url: str, step: str) -> None:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        await _in_one_order(world, step)
-
-
-async def _in_one_order(world: World, step: str) -> None:
+async def test_who_renews_a_set_and_who_records_its_parts_lock_them_in_one_order(world: World, step: str) -> None:
     store, whole = world.store, await kept(world, rename(world))
     items = [
         rename(world).with_fields(id=name * 32, target=Target(service="rules", key=name), state=State.APPLYING)
@@ -60,23 +54,19 @@ async def _in_one_order(world: World, step: str) -> None:
     await waits
 
 
-async def test_who_delivers_a_card_and_who_enqueues_it_anew_lock_it_and_the_audit_in_one_order(
-    database_url: str,
-) -> None:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        store, change = world.store, await kept(world, rename(world))
-        event = event_of("announced", change, GATEHOUSE)
-        async with store.transaction() as tx:
-            await store.outbox.enqueue(tx, change.id, "card")
-        (message,) = await store.outbox.claim("mine", LEASE)
+async def test_who_delivers_a_card_and_who_enqueues_it_anew_lock_it_and_the_audit_in_one_order(world: World) -> None:
+    store, change = world.store, await kept(world, rename(world))
+    event = event_of("announced", change, GATEHOUSE)
+    async with store.transaction() as tx:
+        await store.outbox.enqueue(tx, change.id, "card")
+    (message,) = await store.outbox.claim("mine", LEASE)
 
-        async def note(tx: AsyncConnection) -> None:
-            await store.audit.append(tx, event)
+    async def note(tx: AsyncConnection) -> None:
+        await store.audit.append(tx, event)
 
-        async with store.transaction() as tx:
-            await store.outbox.enqueue(tx, change.id, "card")
-            delivered = asyncio.create_task(store.outbox.mark_delivered(message, note))
-            await until(lambda: is_waiting(world), "it waits for the message", 30)
-            await store.audit.append(tx, event)
-        await delivered
+    async with store.transaction() as tx:
+        await store.outbox.enqueue(tx, change.id, "card")
+        delivered = asyncio.create_task(store.outbox.mark_delivered(message, note))
+        await until(lambda: is_waiting(world), "it waits for the message", 30)
+        await store.audit.append(tx, event)
+    await delivered

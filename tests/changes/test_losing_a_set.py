@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
@@ -15,17 +15,10 @@ from bot.changes.model.change import Change
 from bot.changes.model.items import OPEN, Outcome
 from bot.changes.proposals import item_change
 from bot.changes.worker import ChangeLease, LeaseLost
-from tests.changes.world import ALICE, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
+from tests.changes.world import ALICE, RULE_IDS, Replica, World, renames, replica
 from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        yield world
 
 
 async def claimed(world: World, mine: Replica, new_id: Callable[[], str]) -> tuple[BatchExecutor, Sequence[Change]]:
@@ -81,8 +74,7 @@ async def test_what_somebody_stopped_is_not_begun(world: World) -> None:
     assert (await world.store.items.tally(batch.whole.id)).counts == {Outcome.STOPPED: len(RULE_IDS)}
 
 
-async def test_a_part_waits_for_another_that_is_about_the_same_thing(world: World) -> None:
-    mine = replica(world, "mine", count(1))
+async def test_a_part_waits_for_another_that_is_about_the_same_thing(world: World, mine: Replica) -> None:
     first, second = (renames(world, name).items[0] for name in ("Once", "Twice"))
     wanted = replace(
         renames(world, "Both"), items=[first, second.model_copy(update={"number": 2, "before": first.after})]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from itertools import count, product
 from typing import Any, Final
@@ -16,7 +15,7 @@ from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from sandbox.services.answers import Call
-from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, a_world, replica, rule
+from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, replica, rule
 from tests.harness.proposing import CHANGES
 
 pytestmark = pytest.mark.slow
@@ -34,12 +33,6 @@ WRITES: Final[dict[Kind, tuple[Target, dict[str, Any] | None]]] = {
     Kind.RULE_CREATE: (Target(service="rules"), rule("New")),
 }
 SENT_AGAIN: Final = [kind for kind in WRITES if kind is not Kind.RULE_CREATE]
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        yield world
 
 
 async def carried_out(world: World, kind: Kind) -> tuple[Replica, Change]:

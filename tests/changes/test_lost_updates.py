@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import count
@@ -25,13 +25,11 @@ from tests.changes.world import (
     EMAILS,
     GROUP_IDS,
     OPS,
-    POLICIES,
     SITE,
     Died,
     Place,
     Replica,
     World,
-    a_world,
     replica,
     rule,
 )
@@ -47,12 +45,10 @@ THEIRS: Final = "https://shop.example.com/incident-fix"
 
 
 @pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        for key in KEYS:
-            world.services.rules.put(rule("As it was") | {"id": key})
-        yield world
+async def world(world: World) -> World:
+    for key in KEYS:
+        world.services.rules.put(rule("As it was") | {"id": key})
+    return world
 
 
 def fixed(record: Record) -> Record:
@@ -119,9 +115,10 @@ async def test_a_rule_that_was_edited_is_not_written_over(world: World, kind: Ki
 
 @pytest.mark.parametrize("moment", MOMENTS[:2])
 @pytest.mark.parametrize("place", [("groups", GROUP_IDS[0]), ("members", EMAILS[0])], ids=["group", "member"])
-async def test_a_whole_that_was_edited_is_not_written_over(world: World, place: Place, moment: str) -> None:
+async def test_a_whole_that_was_edited_is_not_written_over(
+    world: World, mine: Replica, place: Place, moment: str
+) -> None:
     """A group goes back whole, and the name of a member takes the segments along."""
-    mine = replica(world, "mine", count(1))
     kind = Kind.GROUP_UPDATE if place[0] == "groups" else Kind.MEMBER_UPDATE
     items = [wanted(world, kind, place, {"name": "Ours"})]
     await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from itertools import count
 from typing import Final
 
 import pytest
@@ -25,10 +24,9 @@ from tests.changes.world import (
     POLICIES,
     RULE_IDS,
     SITE,
+    Replica,
     World,
-    a_world,
     renames,
-    replica,
 )
 from tests.harness.proposing import CHANGES
 
@@ -46,49 +44,44 @@ def renamed(world: World) -> Proposal:
 
 
 @pytest.mark.parametrize("several", [False, True])
-async def test_nothing_is_sent_after_the_end(database_url: str, *, several: bool) -> None:
+async def test_nothing_is_sent_after_the_end(world: World, mine: Replica, *, several: bool) -> None:
     """One change waits for its service, which is away; a bulk change for a process that carries it out."""
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["confirm"])
-        mine = replica(world, "mine", count(1))
-        wanted = renames(world, "For now", reverts_at=world.clock() + SPAN) if several else renamed(world)
-        change = await mine.pipeline.proposer.submit(wanted, idempotency_key="request")
-        world.services.rules.stage.faults.add("500", method="GET", times=9)
-        change = await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
-        assert change.state is State.APPROVED
-        world.services.rules.stage.faults.clear()
+    await world.begin(POLICIES["confirm"])
+    wanted = renames(world, "For now", reverts_at=world.clock() + SPAN) if several else renamed(world)
+    change = await mine.pipeline.proposer.submit(wanted, idempotency_key="request")
+    world.services.rules.stage.faults.add("500", method="GET", times=9)
+    change = await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
+    assert change.state is State.APPROVED
+    world.services.rules.stage.faults.clear()
 
-        world.clock.moment += SPAN
-        assert await (mine.carry_out_a_set() if several else mine.recover_one())
+    world.clock.moment += SPAN
+    assert await (mine.carry_out_a_set() if several else mine.recover_one())
 
-        change = await mine.pipeline.journal.get(change.id)
-        assert world.services.rules.calls("PUT") == []
-        assert (change.state, change.run.refusal) == (State.FAILED, END_PASSED)
-        with pytest.raises(TimeIsPast):
-            await mine.pipeline.proposer.submit(wanted, idempotency_key="again")
+    change = await mine.pipeline.journal.get(change.id)
+    assert world.services.rules.calls("PUT") == []
+    assert (change.state, change.run.refusal) == (State.FAILED, END_PASSED)
+    with pytest.raises(TimeIsPast):
+        await mine.pipeline.proposer.submit(wanted, idempotency_key="again")
 
 
-async def test_what_is_left_of_a_bulk_change_is_stopped_at_its_end(database_url: str) -> None:
+async def test_what_is_left_of_a_bulk_change_is_stopped_at_its_end(world: World, mine: Replica) -> None:
     """Two of its places are written to at a time; the end comes while they are, and the third one is left alone."""
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        mine = replica(world, "mine", count(1))
-        ends = world.clock() + SPAN
-        whole = await mine.pipeline.proposer.submit(
-            combine(CHANGES, [everywhere(world, place, ends) for place in PLACES]), idempotency_key="request"
-        )
+    ends = world.clock() + SPAN
+    whole = await mine.pipeline.proposer.submit(
+        combine(CHANGES, [everywhere(world, place, ends) for place in PLACES]), idempotency_key="request"
+    )
 
-        def heard(call: Call, *_: object) -> None:
-            if call.method != "GET":
-                world.clock.moment = max(world.clock.moment, ends)
+    def heard(call: Call, *_: object) -> None:
+        if call.method != "GET":
+            world.clock.moment = max(world.clock.moment, ends)
 
-        for stage in (world.services.rules.stage, world.services.members.stage):
-            stage.heard = heard
-        assert await mine.carry_out_a_set()
+    for stage in (world.services.rules.stage, world.services.members.stage):
+        stage.heard = heard
+    assert await mine.carry_out_a_set()
 
-        items = await world.store.items.find(whole.id, tuple(Outcome), 9)
-        assert [item.outcome for item in items] == [Outcome.APPLIED, Outcome.APPLIED, Outcome.STOPPED]
-        assert (world.live(PLACES[2]) or {})["name"] == "As it was"
+    items = await world.store.items.find(whole.id, tuple(Outcome), 9)
+    assert [item.outcome for item in items] == [Outcome.APPLIED, Outcome.APPLIED, Outcome.STOPPED]
+    assert (world.live(PLACES[2]) or {})["name"] == "As it was"
 
 
 PLACES: Final = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from itertools import count
 from typing import Any, Final
 
@@ -16,17 +15,11 @@ from bot.changes.rights import Decision, OfRequest
 from bot.policy.inquiry import NotAllowed
 from bot.policy.model import GuardRule, Policy, Role, Why
 from tests.changes.test_rights_again import names, rename, settled
-from tests.changes.world import ALICE, BOB, CARA, DAN, POLICIES, ROLES, Replica, World, a_world, renames, replica
+from tests.changes.world import ALICE, BOB, CARA, DAN, POLICIES, ROLES, Replica, World, renames, replica
 
 pytestmark = pytest.mark.slow
 
 CHIEFS: Final = Role(users=(DAN,), may=("read",))
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        yield world
 
 
 def policy(guard: Guard, **more: Any) -> Policy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -33,7 +33,6 @@ from tests.changes.world import (
     Died,
     Replica,
     World,
-    a_world,
     renames,
     replica,
 )
@@ -44,12 +43,6 @@ pytestmark = pytest.mark.slow
 A_WHILE: Final = timedelta(minutes=2)
 HELD: Final = timedelta(minutes=70)
 Loss: TypeAlias = Callable[[World], None]
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        yield world
 
 
 def barred(user: str) -> Loss:

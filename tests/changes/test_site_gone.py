@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from itertools import count
 
 import pytest
 
@@ -16,7 +15,7 @@ from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from bot.server.services import Services
-from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica
+from tests.changes.world import ALICE, OPS, Died, Replica, World
 from tests.harness.proposing import CHANGES, record_only
 
 
@@ -48,48 +47,39 @@ async def carried_out(world: World, mine: Replica, failpoint: Callable[[str], No
     await replace(mine.sets, executor=executor).carry_out(whole)
 
 
-async def test_parts_there_fail_with_why(database_url: str) -> None:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        mine = replica(world, "mine", count(1))
-        whole = await a_set(mine)
+async def test_parts_there_fail_with_why(world: World, mine: Replica) -> None:
+    whole = await a_set(mine)
 
-        await carried_out(world, mine)
+    await carried_out(world, mine)
 
-        items = [item async for item in world.store.items.all(whole.id)]
-        ended = await mine.pipeline.journal.get(whole.id)
+    items = [item async for item in world.store.items.all(whole.id)]
+    ended = await mine.pipeline.journal.get(whole.id)
     assert {(item.outcome, item.why) for item in items} == {(Outcome.FAILED, "no setting names the site gone any more")}
     assert ended.state is State.FAILED
 
 
-async def test_a_set_that_was_left_there_half_done_ends(database_url: str) -> None:
+async def test_a_set_that_was_left_there_half_done_ends(world: World, mine: Replica) -> None:
     def dies(step: str) -> None:
         if step == "look":
             raise Died
 
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        mine = replica(world, "mine", count(1))
-        whole = await a_set(mine)
-        with pytest.raises(BaseExceptionGroup) as dead:
-            await carried_out(world, mine, dies)
-        assert dead.group_contains(Died)
+    whole = await a_set(mine)
+    with pytest.raises(BaseExceptionGroup) as dead:
+        await carried_out(world, mine, dies)
+    assert dead.group_contains(Died)
 
-        await carried_out(world, mine)
+    await carried_out(world, mine)
 
-        tally = await world.store.items.tally(whole.id)
-        ended = await mine.pipeline.journal.get(whole.id)
+    tally = await world.store.items.tally(whole.id)
+    ended = await mine.pipeline.journal.get(whole.id)
     assert tally.counts == {Outcome.UNKNOWN: 3}
     assert ended.state is State.APPLIED
 
 
-async def test_one_change_there_fails_with_why(database_url: str) -> None:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        mine = replica(world, "mine", count(1))
-        approved = await record_only(mine.pipeline, addition("ann@example.com"), idempotency_key="request")
+async def test_one_change_there_fails_with_why(world: World, mine: Replica) -> None:
+    approved = await record_only(mine.pipeline, addition("ann@example.com"), idempotency_key="request")
 
-        executor = replace(mine.pipeline.executor, adapter=Services(world.rules, world.groups, {}).adapter)
-        ended = await executor.go_on(approved)
+    executor = replace(mine.pipeline.executor, adapter=Services(world.rules, world.groups, {}).adapter)
+    ended = await executor.go_on(approved)
 
     assert (ended.state, ended.run.outcome) == (State.FAILED, "no setting names the site gone any more")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -15,7 +14,7 @@ import pytest
 from bot.changes.timers import TIMERS_AT_ONCE, TimerWorker
 from bot.changes.worker import Wake
 from bot.store.queues import Timer, TimerKind
-from tests.changes.world import POLICIES, World, a_world, replica
+from tests.changes.world import World, replica
 from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
@@ -32,13 +31,6 @@ class Rests(Wake):
     async def wait(self, seconds: float) -> None:
         self.seconds.put_nowait(seconds)
         await super().wait(3600)
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        yield world
 
 
 async def set_timers(world: World, *seconds: float) -> None:
