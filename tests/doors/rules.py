@@ -173,7 +173,7 @@ async def edit_by_form(play: RulePlay) -> None:
 
 @door(RulesShow, RulesEdit, FORM)
 async def edit_each_field_by_form_from_the_card(play: RulePlay) -> None:
-    """Every field that the table declares for the type, in one go; all else of the pair stays."""
+    """Every field that the table declares for the type, and those of the rule itself, in one go; all else stays."""
     card = await play.alice.says(f"/rules show {play.id}")
     await play.alice.clicks(card, "Edit…", opens="Why")
     await _shows_all(play)
@@ -183,8 +183,11 @@ async def edit_each_field_by_form_from_the_card(play: RulePlay) -> None:
         text, words = another(field, text_of(field, first) or "")
         typed[field.label] = words
         first = with_text(field, first, text)
-    await play.sends(**typed)
-    await play.becomes(play.now, play.before | {"pairs": [first, *others]})
+    expected = play.before | {"pairs": [first, *others], "status": play.switch[1]}
+    if play.before["description"] != LONG:
+        expected, typed = expected | {"description": "By the form"}, typed | {"Description": "By the form"}
+    await play.sends(**typed, Status=play.switch[0].capitalize())
+    await play.becomes(play.now, expected)
 
 
 def another(field: PairField, text: str) -> tuple[str, str]:

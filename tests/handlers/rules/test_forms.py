@@ -18,7 +18,7 @@ from bot.changes.model.parts import ChangeRequest
 from bot.members.model import Member
 from bot.rules.model import Rule
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, FieldKind, fields_of, has_field
-from bot.rules.pair_values import new_pair, with_text
+from bot.rules.pair_values import new_pair, text_of, with_text
 from bot.store.channel_settings import Preferences
 from handlers.blocks.messages import plural
 from handlers.changes import notes_view
@@ -30,6 +30,7 @@ from handlers.rules.form import read_form, rule_errors
 from handlers.rules.rule_form_view import RuleForm
 from sandbox.slack import filling
 from sandbox.slack.validation import check_view
+from tests.doors.rules import OBJECTS, another
 from tests.harness.channels import find_double_escapes, readable_text
 from tests.harness.counting import limiting_steps
 from tests.harness.real_rules import RECORDS
@@ -139,6 +140,28 @@ def test_a_real_rule_comes_back_from_its_form_by_fields_and_as_json(record: dict
         assert_taken(shown)
         assert read_form(sent_back(shown), rule).draft().body()["pairs"] == (rule.body()["pairs"] or [])
         assert rule_errors(sent_back(shown)) == {}
+
+
+@pytest.mark.parametrize("record", OBJECTS.values(), ids=OBJECTS)
+def test_each_input_changes_its_field_and_nothing_else(record: dict[str, Any]) -> None:
+    """Every field that the table declares for the type has its input, and no other has one."""
+    rule = Rule.model_validate(record)
+    view = replace(RuleForm.of(rule, channel="C0OPS0001"), more=True).view()
+    inputs = {block["block_id"]: block["element"] for block in view["blocks"] if block["type"] == "input"}
+    first, *others = rule.body()["pairs"]
+    expected: dict[str, tuple[str, View]] = {}
+    for each in fields_of(rule.rule_type, first):
+        text, words = another(each, text_of(each, first) or "")
+        expected[f"p.o1.{each.path}"] = words, {"pairs": [with_text(each, first, text), *others]}
+    assert {name for name in inputs if name.startswith("p.o1.")} == expected.keys()
+    for name, words, value in (("name", "Net", "Net"), ("description", "Net", "Net"), ("status", "Off", "Inactive")):
+        if name in inputs:
+            expected[name] = words, {name: value}
+
+    for name, (words, fields) in expected.items():
+        typed = {name: {inputs[name]["action_id"]: filling.element_state(inputs[name], words)}}
+        assert rule_errors(sent_back(view, typed)) == {}, name
+        assert read_form(sent_back(view, typed), rule).draft().body() == rule.body() | fields, name
 
 
 HEADS: list[dict[str, Any]] = [
