@@ -63,25 +63,14 @@ async def test_an_undo_is_undone_and_redone_on_one_card(workspace: Sandbox, alic
 @pytest.mark.threat("B11")
 async def test_what_somebody_changed_since_is_not_overwritten(workspace: Sandbox, alice: Colleague) -> None:
     card = await alice.says(f"/rules off {OLD}")
-    rule = workspace.services.rules.get(OLD)
-    workspace.services.rules.put({**(rule or {}), "name": "Mine now"})
-
-    await alice.clicks(card, "Undo")
-    await alice.sees_change(state=State.STALE)
-
-    after = workspace.services.rules.get(OLD)
-    assert after is not None
-    assert (after["name"], after["status"]) == ("Mine now", "Inactive")
-
-
-async def test_an_undo_that_is_requested_again_undoes(workspace: Sandbox, alice: Colleague) -> None:
-    card = await alice.says(f"/rules off {OLD}")
     theirs = dict(workspace.services.rules.get(OLD) or {}) | {"description": "Theirs"}
     workspace.services.rules.put(theirs)
     await alice.clicks(card, "Undo")
 
     await alice.clicks(await alice.sees_change(state=State.STALE), "Request again")
-    await alice.clicks(await alice.sees_change(state=State.PROPOSED), "v1.decide.confirm", confirm=True)
+    asked = await alice.sees_change(state=State.PROPOSED)
+    assert workspace.services.rules.get(OLD) == theirs
+    await alice.clicks(asked, "v1.decide.confirm", confirm=True)
     assert (await alice.sees_change(where=undone)).ts == card.ts
 
     now = workspace.services.rules.get(OLD) or {}
