@@ -381,19 +381,6 @@ def test_an_expression_that_is_large_for_a_long_url_is_not_tried() -> None:
     assert isinstance(judge(one, Url.of("https://h/" + "a" * 60_000)), Undecidable)
 
 
-@pytest.mark.parametrize("text", ["/old", "shop", "Redirect_x1old", "mailto:a@b.example", "a@b.example", "//"])
-def test_a_slip_is_not_taken_for_a_host(text: str) -> None:
-    with pytest.raises(NotAUrl):
-        Url.from_typed(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["localhost", "localhost:3000/x", "go/x", "h.example", "//h.example/a", "[::1]:80", "ws://h"]
-)
-def test_a_host_needs_no_scheme(text: str) -> None:
-    assert Url.from_typed(text).host
-
-
 TEXT = st.text(max_size=40) | st.sampled_from(["https://h/a", "*", "/(.*)+x/", "/a/g", "$1", "h", "", "/(/", "/(?=a)/"])
 PAIRS = st.builds(
     lambda key, operator, value, more: when(operator, value, key) | more,
