@@ -18,11 +18,10 @@ from bot.clients.urls import BadUrl, checked_base
 from bot.members.model import Member
 from bot.rules.model import RuleDraft
 from sandbox.services.faults import KINDS
-from sandbox.services.running import MEMBERS_KEY, OTHER_KEY, RULES_KEY, Services, running_services
+from sandbox.services.running import MEMBERS_KEY, OTHER_KEY, RULES_KEY, Services
 from sandbox.services.seed import RULES
-from sandbox.services.switches import CHOICES
+from tests.clients.conftest import EVERY_SWITCH
 
-EVERY_SWITCH = [(name, choice) for name, (choices, _) in CHOICES.items() for choice in choices]
 LIMITS = CallLimits(deadline=1.0, max_bytes=1_000_000)
 REDIRECT = RuleDraft.model_validate(
     {
@@ -41,12 +40,6 @@ REDIRECT = RuleDraft.model_validate(
         "priority": 3,
     }
 )
-
-
-@pytest.fixture
-async def services() -> AsyncIterator[Services]:
-    async with running_services() as both:
-        yield both
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from bot.clients.http import MAX_CONNECTIONS, CallLimits, Service
 from bot.clients.rules import RulesClient
 from bot.rules.model import RuleDraft
 from handlers.explain.table import words_for
-from sandbox.services.running import RULES_KEY, Services, running_services
+from sandbox.services.running import RULES_KEY, Services
 from tests.clients.test_hostile_answers import Play, playing
 from tests.harness.held_service import Held
 
@@ -47,12 +47,6 @@ class Time:
         until = self.now + seconds
         await asyncio.sleep(0)
         self.now = max(self.now, until)
-
-
-@pytest.fixture
-async def services() -> AsyncIterator[Services]:
-    async with running_services() as both:
-        yield both
 
 
 @asynccontextmanager

@@ -11,20 +11,13 @@ from bot.clients.http import CallLimits, Service
 from bot.clients.rules import GroupsClient
 from bot.rules.model import Group, Groups
 from sandbox.services.faults import KINDS
-from sandbox.services.running import RULES_KEY, Services, running_services
-from sandbox.services.switches import CHOICES
+from sandbox.services.running import RULES_KEY, Services
+from tests.clients.conftest import EVERY_SWITCH
 
-EVERY_SWITCH = [(name, choice) for name, (choices, _) in CHOICES.items() for choice in choices]
 SEEDED = Groups(
     {"Group_sales": "Sales campaigns", "Group_trial": "Experiments"},
     frozenset({"Group_sales"}),
 )
-
-
-@pytest.fixture
-async def services() -> AsyncIterator[Services]:
-    async with running_services() as both:
-        yield both
 
 
 @pytest.fixture

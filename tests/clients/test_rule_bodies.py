@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from bot.clients.errors import InvalidPayload, Refused
-from bot.clients.http import Service
 from bot.clients.rules import RuleBodies, RulesClient
 from bot.rules.model import RuleDraft
-from sandbox.services.running import RULES_KEY, Services, running_services
+from sandbox.services.running import Services
 
 OLD = "Redirect_x1old"
-
-
-@pytest.fixture
-async def services() -> AsyncIterator[Services]:
-    async with running_services() as both:
-        yield both
-
-
-@pytest.fixture
-async def rules(services: Services) -> AsyncIterator[RulesClient]:
-    async with Service("rules", services.rules_url, {"x-api-key": RULES_KEY}) as service:
-        yield RulesClient(service)
 
 
 def sent(services: Services, method: str) -> list[Any]:
