@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
 
@@ -21,63 +20,53 @@ from bot.clients.lists import Gap, Incomplete
 from bot.clients.members import MembersClient
 from bot.clients.pages import page_of
 from bot.clients.rules import RulesClient
-from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from sandbox.services.running import MEMBERS_KEY, Services
 
 Page = dict[str, Any]
 ALL = 350
 
 
 @pytest.fixture
-async def services() -> AsyncIterator[Services]:
+async def services(services: Services) -> Services:
     """350 rules in pages, and twenty members."""
-    async with running_services() as both:
-        for number in range(ALL - len(both.rules.all())):
-            both.rules.put(_rule(number))
-        both.switch(paging="pages")
-        yield both
+    for number in range(ALL - len(services.rules.all())):
+        services.rules.put(_rule(number))
+    services.switch(paging="pages")
+    return services
 
 
 def _rule(number: int) -> dict[str, Any]:
     return {"id": f"Cancel_{number}", "name": str(number), "ruleType": "Cancel", "status": "Active", "pairs": []}
 
 
-@asynccontextmanager
-async def rules_client(services: Services) -> AsyncIterator[RulesClient]:
-    async with Service("rules", services.rules_url, {"x-api-key": RULES_KEY}) as service:
-        yield RulesClient(service)
-
-
-@asynccontextmanager
-async def members_client(services: Services) -> AsyncIterator[MembersClient]:
+@pytest.fixture
+async def members(services: Services) -> AsyncIterator[MembersClient]:
     async with Service("members", services.members_url, {"Authorization": f"Bearer {MEMBERS_KEY}"}) as service:
         yield MembersClient(service, "site_1")
 
 
-async def test_a_service_that_has_pages_is_asked_for_large_ones(services: Services) -> None:
-    async with rules_client(services) as rules:
-        assert len((await rules.all()).whole()) == ALL
-        first = [call.query for call in services.rules.calls()]
-        assert len((await rules.all()).whole()) == ALL
+async def test_a_service_that_has_pages_is_asked_for_large_ones(services: Services, rules: RulesClient) -> None:
+    assert len((await rules.all()).whole()) == ALL
+    first = [call.query for call in services.rules.calls()]
+    assert len((await rules.all()).whole()) == ALL
 
     assert first[:2] == ["", "offset=30&pageSize=75"]
     assert len(first) == 6
     assert len(services.rules.calls()) - len(first) == 5
 
 
-async def test_a_service_without_pages_is_asked_for_none(services: Services) -> None:
+async def test_a_service_without_pages_is_asked_for_none(services: Services, rules: RulesClient) -> None:
     services.switch(paging="off")
-    async with rules_client(services) as rules:
-        for _ in range(2):
-            assert len((await rules.all()).whole()) == ALL
+    for _ in range(2):
+        assert len((await rules.all()).whole()) == ALL
 
     assert [call.query for call in services.rules.calls()] == ["", ""]
 
 
-async def test_a_service_that_refuses_the_size_is_asked_without_it(services: Services) -> None:
+async def test_a_service_that_refuses_the_size_is_asked_without_it(services: Services, rules: RulesClient) -> None:
     services.switch(paging="sizeless")
-    async with rules_client(services) as rules:
-        for _ in range(2):
-            assert len((await rules.all()).whole()) == ALL
+    for _ in range(2):
+        assert len((await rules.all()).whole()) == ALL
 
     assert sum("pageSize" in call.query for call in services.rules.calls()) == 1
 
@@ -113,11 +102,10 @@ def _has_a_total_of_its_own(page: Page) -> Page:
     ],
 )
 async def test_a_list_that_does_not_get_to_its_end_is_not_whole(
-    services: Services, alter: Callable[[Page], Page], gap: Gap
+    services: Services, rules: RulesClient, alter: Callable[[Page], Page], gap: Gap
 ) -> None:
     services.rules.stage.alter_page = alter
-    async with rules_client(services) as rules:
-        listing = await rules.all()
+    listing = await rules.all()
 
     assert listing.gap == gap
     assert [call.query for call in services.rules.calls()].count("") == 1, "what did not change is read once"
@@ -125,13 +113,14 @@ async def test_a_list_that_does_not_get_to_its_end_is_not_whole(
         listing.whole()
 
 
-async def test_a_list_without_an_end_is_unreadable(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_list_without_an_end_is_unreadable(
+    services: Services, rules: RulesClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(lists, "MAX_PAGES", 7)
     numbers = count(1_000)
     services.rules.stage.alter_page = lambda _: {"success": True, "data": [_rule(next(numbers))], "nextOffset": 30}
-    async with rules_client(services) as rules:
-        with pytest.raises(errors.Unreadable):
-            await rules.all()
+    with pytest.raises(errors.Unreadable):
+        await rules.all()
 
 
 def _deletes_at(services: Services, pages: Iterator[int]) -> Callable[[Page], Page]:
@@ -146,25 +135,25 @@ def _deletes_at(services: Services, pages: Iterator[int]) -> Callable[[Page], Pa
     return alter
 
 
-async def test_a_rule_that_is_deleted_under_way_hides_no_other(services: Services) -> None:
+async def test_a_rule_that_is_deleted_under_way_hides_no_other(services: Services, rules: RulesClient) -> None:
     last = services.rules.all()[-1]["id"]
     services.rules.stage.alter_page = _deletes_at(services, iter([2]))
-    async with rules_client(services) as rules:
-        listing = await rules.all()
+    listing = await rules.all()
 
     assert {rule.id for rule in listing.whole()} == {record["id"] for record in services.rules.all()}
     assert last in {rule.id for rule in listing.whole()}
 
 
-async def test_a_list_that_becomes_shorter_and_shorter_is_not_whole(services: Services) -> None:
+async def test_a_list_that_becomes_shorter_and_shorter_is_not_whole(services: Services, rules: RulesClient) -> None:
     services.rules.stage.alter_page = _deletes_at(services, iter(range(1, 99)))
-    async with rules_client(services) as rules:
-        with pytest.raises(Incomplete):
-            (await rules.all()).whole()
+    with pytest.raises(Incomplete):
+        (await rules.all()).whole()
     assert len(services.rules.calls()) < 15, "read again once"
 
 
-async def test_a_list_that_grows_under_way_is_whole_once_all_of_it_was_read(services: Services) -> None:
+async def test_a_list_that_grows_under_way_is_whole_once_all_of_it_was_read(
+    services: Services, rules: RulesClient
+) -> None:
     numbers = count(1_000)
 
     def alter(page: Page) -> Page:
@@ -172,17 +161,17 @@ async def test_a_list_that_grows_under_way_is_whole_once_all_of_it_was_read(serv
         return page
 
     services.rules.stage.alter_page = alter
-    async with rules_client(services) as rules:
-        assert len((await rules.all()).whole()) >= ALL
+    assert len((await rules.all()).whole()) >= ALL
     assert len(services.rules.calls()) < 10, "read once"
 
 
 @pytest.mark.parametrize("shape", ["array", "pages", "cursor", "link"])
-async def test_members_are_followed_through_any_kind_of_pages(services: Services, shape: str) -> None:
+async def test_members_are_followed_through_any_kind_of_pages(
+    services: Services, members: MembersClient, shape: str
+) -> None:
     services.switch(member_list=shape)
-    async with members_client(services) as members:
-        assert len((await members.all()).whole()) == 20
-        assert await members.find("nobody@example.com") is None
+    assert len((await members.all()).whole()) == 20
+    assert await members.find("nobody@example.com") is None
 
 
 def _same_cursor(page: Any) -> Any:
@@ -211,31 +200,29 @@ def _first_five(page: Any) -> Any:
     ],
 )
 async def test_nothing_is_said_of_members_who_were_not_read(
-    services: Services, shape: str, alter: Callable[[Any], Any], gap: Gap
+    services: Services, members: MembersClient, shape: str, alter: Callable[[Any], Any], gap: Gap
 ) -> None:
     services.switch(member_list=shape)
     services.members.stage.alter_page = alter
-    async with members_client(services) as members:
-        assert (await members.all()).gap == gap
-        assert await members.find("anna.berg@example.com") is not None
-        for email in ("Anna.Berg@example.com", "nobody@example.com"):
-            with pytest.raises(Incomplete):
-                await members.find(email)
-            with pytest.raises(Incomplete):
-                await read_live(MemberAdapter(members), Target(service="members", key=email))
+    assert (await members.all()).gap == gap
+    assert await members.find("anna.berg@example.com") is not None
+    for email in ("Anna.Berg@example.com", "nobody@example.com"):
+        with pytest.raises(Incomplete):
+            await members.find(email)
+        with pytest.raises(Incomplete):
+            await read_live(MemberAdapter(members), Target(service="members", key=email))
 
 
-async def test_one_command_reads_a_list_once(services: Services) -> None:
+async def test_one_command_reads_a_list_once(services: Services, rules: RulesClient) -> None:
     services.switch(paging="off")
-    async with rules_client(services) as rules:
-        await rules.all()
-        command = rules.with_context(CallContext(began=time.monotonic()))
-        first = await command.all()
-        assert await command.all() is first
-        assert len(services.rules.calls()) == 2, "nothing that is older than the command"
-        assert await command.fresh() is not first
-        await rules.delete("Cancel_1")
-        assert len((await command.all()).whole()) == ALL - 1
+    await rules.all()
+    command = rules.with_context(CallContext(began=time.monotonic()))
+    first = await command.all()
+    assert await command.all() is first
+    assert len(services.rules.calls()) == 2, "nothing that is older than the command"
+    assert await command.fresh() is not first
+    await rules.delete("Cancel_1")
+    assert len((await command.all()).whole()) == ALL - 1
 
 
 @pytest.mark.parametrize(
