@@ -109,6 +109,17 @@ class Colleague(Person):
             lambda: self.modal if self.modal and self.modal["callback_id"] == callback_id else None, callback_id
         )
 
+    async def decides(self, where: Message | View, button: str, label: str, typed: str) -> None:
+        """Press *button* in *where*, and send the form that it opens, with *typed* in the input called *label*."""
+        await self.clicks(where, button, opens=label)
+        self.fills(**{label: typed})
+        assert await self.submits() == {}
+
+    async def overrides(self, card: Message) -> None:
+        """Let through alone, as an emergency, what *card* asks for."""
+        why = "Why can’t this wait for an approval?"
+        await self.decides(card, "v1.decide.break_glass", why, "It burns and everybody sleeps")
+
     async def is_refused(self, text: str, channel: str | None = None) -> Message:
         """Send *text*; the answer, which must say that something did not work, or is not allowed."""
         answer = await self.says(text, channel)

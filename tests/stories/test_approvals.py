@@ -60,9 +60,7 @@ async def test_what_waits_already_is_not_requested_twice(
     for person in (alice, bob_in_ops):
         await person.is_refused(f"/rules delete {OLD}")
 
-    await cara.clicks(card, "v1.decide.deny", opens="Reason")
-    cara.fills(Reason="Not yet")
-    await cara.submits()
+    await cara.decides(card, "v1.decide.deny", "Reason", "Not yet")
     await alice.sees_change(state=State.DENIED)
     await bob_in_ops.says(f"/rules delete {OLD}")
     await alice.sees_change(state=State.PROPOSED)
@@ -79,9 +77,7 @@ async def test_what_is_switched_off_instead_says_by_whom(alice: Colleague, cara:
 async def test_a_question_goes_into_the_thread_and_the_request_stays_open(alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
-    await cara.clicks(card, "Ask…", opens="Your question")
-    cara.fills(Your_question="Why <!channel> now?")
-    assert await cara.submits() == {}
+    await cara.decides(card, "Ask…", "Your question", "Why <!channel> now?")
     reply = await alice.sees_note(card, "ask")
 
     assert all(part in alice.slack_text(reply) for part in ("Why", f"@{cara.id}", f"@{alice.id}"))

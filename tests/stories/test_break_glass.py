@@ -34,9 +34,7 @@ async def granted_alone(alice: Colleague, command: str, state: State = State.APP
     """The card of what Alice did alone."""
     card = await alice.says(command)
     await open_details(alice, card)
-    await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
-    alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
-    assert await alice.submits() == {}
+    await alice.overrides(card)
     return await alice.sees_change(state=state, where=lambda change: change.decision.glass_broken)
 
 
@@ -77,9 +75,7 @@ async def test_what_was_overridden_for_a_time_is_decided_again_for_another(
 ) -> None:
     card = await granted_alone(alice, f"/members grant {ANNA} beta in 20h", State.PLANNED)
 
-    await alice.clicks(card, "v1.decide.replan", opens="Other time")
-    alice.fills(**{"When?": "in 2h"})
-    assert await alice.submits() == {}
+    await alice.decides(card, "v1.decide.replan", "When?", "in 2h")
     await alice.sees_change(state=State.PROPOSED, where=lambda change: not change.decision.glass_broken)
 
 
@@ -89,9 +85,7 @@ async def test_who_withdraws_what_was_overridden_for_a_time_is_not_who_overrode_
 ) -> None:
     card = await cara.says(f"/members grant {ANNA} beta in 20h")
     await open_details(alice, card)
-    await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
-    alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
-    assert await alice.submits() == {}
+    await alice.overrides(card)
     planned = await cara.sees_change(state=State.PLANNED, where=lambda change: change.decision.glass_broken)
 
     await cara.clicks(planned, "Withdraw")

@@ -67,10 +67,8 @@ async def test_denied_with_a_reason(
     await alice.says(f"/rules delete {OLD}")
     await opens(cara, where)
     assert cara.modal is not None
-    await cara.clicks(cara.modal, "Deny…", opens="Reason")
-    cara.fills(Reason="still in use")
 
-    assert await cara.submits() == {}
+    await cara.decides(cara.modal, "Deny…", "Reason", "still in use")
 
     await (cara.sees_home if where == "home" else cara.sees)(drawn_again)
     await alice.sees_change(state=State.DENIED, where=lambda change: change.decision.decision_reason == "still in use")

@@ -101,14 +101,10 @@ async def test_links_and_texts_of_rules(workspace: Sandbox, alice: Colleague, ca
 
 async def test_what_is_asked_and_answered_about_a_request(alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD} because {ANNA} asked")
-    await cara.clicks(card, "Ask…", opens="Your question")
-    cara.fills(Your_question=f"Did {ANNA} see it?")
-    assert await cara.submits() == {}
+    await cara.decides(card, "Ask…", "Your question", f"Did {ANNA} see it?")
     await cara.sees_reply(card, "Did a***@example.com see it?")
 
-    await cara.clicks(card, "Deny…", opens="Reason")
-    cara.fills(Reason=f"{ANNA} needs it")
-    assert await cara.submits() == {}
+    await cara.decides(card, "Deny…", "Reason", f"{ANNA} needs it")
 
     await alice.sees("a***@example.com needs it")
 

@@ -388,9 +388,7 @@ async def test_the_emergency_override_passes_and_is_reviewed(
     card = await alice.says(f"/rules off {OLD}")
     await alice.clicks(card, "v1.decide.confirm", confirm=True)
     await alice.sees_problem()
-    await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
-    alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
-    assert await alice.submits() == {}
+    await alice.overrides(card)
     done = await alice.sees_change(where=lambda change: change.decision.glass_broken)
     assert status(workspace) == "Inactive"
     assert "v1.decide.sign" in {one["action_id"] for one in buttons(done.blocks)}
@@ -416,9 +414,7 @@ async def test_what_was_requested_before_a_freeze_can_be_overridden(alice: Colle
     card = await alice.says(f"/rules off {OLD}")
     await bob.says(FREEZE)
     await until(lambda: "cutover" in str(card.blocks))
-    await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
-    alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
-    assert await alice.submits() == {}
+    await alice.overrides(card)
     await alice.sees_change(where=lambda change: change.decision.glass_broken)
 
 
@@ -428,13 +424,9 @@ async def test_another_time_out_of_a_freeze_is_not_called_frozen(
 ) -> None:
     await alice.says("/gatehouse freeze everything in 1h for 2h")
     plan = await alice.says(f"/rules off {OLD} in 90m")
-    await alice.clicks(plan, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
-    alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
-    assert await alice.submits() == {}
+    await alice.overrides(plan)
     planned = await alice.sees_change(state=State.PLANNED)
-    await alice.clicks(planned, "v1.decide.replan", opens="Other time")
-    alice.fills(**{"When?": "in 5h"})
-    assert await alice.submits() == {}
+    await alice.decides(planned, "v1.decide.replan", "When?", "in 5h")
     again = await alice.sees_change(state=State.PROPOSED)
     assert "frozen" not in alice.slack_text(again)
 

@@ -105,9 +105,7 @@ async def test_an_approval_is_for_its_time(workspace: Sandbox, alice: Colleague,
     card = await alice.sees_change(state=State.PLANNED)
     assert await labels(alice) == ["Ask to do it now", "Other time…", "Withdraw", "Details"]
 
-    await alice.clicks(card, "v1.decide.replan", opens="Other time")
-    alice.fills(**{"When?": "in 3h"})
-    assert await alice.submits() == {}
+    await alice.decides(card, "v1.decide.replan", "When?", "in 3h")
     again = await alice.sees_change(state=State.PROPOSED, where=lambda change: change.decision.approvals == ())
     assert again.ts == card.ts
     clock.ahead += 2 * HOUR + MOMENT
@@ -147,9 +145,7 @@ async def test_another_time_than_the_word_is_approved_again(
 ) -> None:
     await alice.types(f"/rules delete {OLD}")
     await approve_card(cara, await alice.sees_change(state=State.PROPOSED), "v1.decide.later")
-    await alice.clicks(await alice.sees_change(state=State.PLANNED), "v1.decide.replan", opens="Other time")
-    alice.fills(**{"When?": "in 2h"})
-    assert await alice.submits() == {}
+    await alice.decides(await alice.sees_change(state=State.PLANNED), "v1.decide.replan", "When?", "in 2h")
     await alice.sees_change(state=State.PROPOSED, where=lambda change: change.decision.approvals == ())
 
 
@@ -305,9 +301,7 @@ async def test_what_is_put_off_while_it_is_about_to_start_does_not_start(
     clock.ahead += 2 * HOUR + MOMENT
     async with asyncio.timeout(30):
         await held.asked.wait()
-    await alice.clicks(card, "v1.decide.replan", opens="Other time")
-    alice.fills(**{"When?": "in 3h"})
-    assert await alice.submits() == {}
+    await alice.decides(card, "v1.decide.replan", "When?", "in 3h")
     await alice.sees_change(state=State.PLANNED, where=lambda change: (change.request.starts_at or clock()) > clock())
 
     held.free.set()

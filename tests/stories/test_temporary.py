@@ -14,20 +14,11 @@ from sandbox.demo import Sandbox
 from tests.conftest import Clock, until
 from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended, redone, undone
-
-OLD, NAME = "Redirect_x1old", "Old shop to new shop"
-ANNA = "anna.berg@example.com"
-HOUR = timedelta(hours=1)
+from tests.stories.test_planned import ANNA, HOUR, NAME, OLD, status
 
 
 def has_id(change_id: str, change: Change) -> bool:
     return change.id == change_id
-
-
-def status(workspace: Sandbox) -> str:
-    rule = workspace.services.rules.get(OLD)
-    assert rule is not None
-    return str(rule["status"])
 
 
 async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:

@@ -43,9 +43,7 @@ async def test_an_approval_is_told_to_its_requester_alone(
 
 async def test_a_denial_is_told_with_its_reason(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD}")
-    await cara.clicks(card, "Deny…", opens="Reason")
-    cara.fills(Reason="It is still in use")
-    assert await cara.submits() == {}
+    await cara.decides(card, "Deny…", "Reason", "It is still in use")
 
     told = alice.slack_text(await alice.is_notified("denied"))
 
@@ -70,9 +68,7 @@ async def test_what_others_do_to_a_plan_is_told_to_whoever_planned_it(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     card = await alice.says(f"/rules off {OLD} in 2h")
-    await cara.clicks(card, "v1.decide.replan", opens="Other time")
-    cara.fills(**{"When?": "in 3h"})
-    assert await cara.submits() == {}
+    await cara.decides(card, "v1.decide.replan", "When?", "in 3h")
     assert f"@{alice.id}" in alice.slack_text(await alice.sees_note(card, "moved"))
     await cara.clicks(card, "Withdraw")
 
