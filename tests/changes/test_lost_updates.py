@@ -30,6 +30,7 @@ from tests.changes.world import (
     Place,
     Replica,
     World,
+    dying_at,
     replica,
     rule,
 )
@@ -266,14 +267,10 @@ async def test_one_change_is_not_sent_again_on_a_look_of_before_the_last(world: 
     first, second = replica(world, "first", ids), replica(world, "second", ids)
     theirs = fixed(world.truth()[place])
 
-    def dies(step: str) -> None:
-        if step == "write":
-            raise Died
-
     proposal = wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})
     approved = await record_only(first.pipeline, proposal, idempotency_key="request")
     with pytest.raises(Died):
-        await replace(first.pipeline.executor, failpoint=dies).go_on(approved)
+        await replace(first.pipeline.executor, failpoint=dying_at("write")).go_on(approved)
     world.clock.moment += timedelta(seconds=61)
     taken = await second.pipeline.journal.claim_due()
     assert taken is not None

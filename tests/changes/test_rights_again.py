@@ -33,6 +33,7 @@ from tests.changes.world import (
     Died,
     Replica,
     World,
+    dying_at,
     renames,
     replica,
 )
@@ -253,12 +254,8 @@ async def test_who_only_waits_for_slack_uses_up_none_of_the_times_that_a_change_
     mine = await started(world, "free")
     approved = await record_only(mine.pipeline, rename(world), idempotency_key="request")
 
-    def dies(step: str) -> None:
-        if step == "write":
-            raise Died
-
     with pytest.raises(Died):
-        await replace(mine.pipeline.executor, failpoint=dies).go_on(approved)
+        await replace(mine.pipeline.executor, failpoint=dying_at("write")).go_on(approved)
     world.directory.silent = True
     for _ in range(MAX_SENDS + 1):
         world.clock.moment += A_WHILE
@@ -385,11 +382,7 @@ async def test_a_set_that_was_begun_goes_on_waiting_for_slack_as_what_it_is(worl
     mine = await started(world, "approve")
     whole = await approved_set(world, mine)
 
-    def dies(step: str) -> None:
-        if step == "look":
-            raise Died
-
-    dying = replace(mine.sets, executor=replace(mine.sets.executor, failpoint=dies))
+    dying = replace(mine.sets, executor=replace(mine.sets.executor, failpoint=dying_at("look")))
     world.clock.moment += A_WHILE
     claimed = await mine.sets.journal.claim_due(bulk=True)
     assert claimed is not None

@@ -15,7 +15,7 @@ from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from bot.server.services import Services
-from tests.changes.world import ALICE, OPS, Died, Replica, World
+from tests.changes.world import ALICE, OPS, Died, Replica, World, dying_at
 from tests.harness.proposing import CHANGES, record_only
 
 
@@ -59,13 +59,9 @@ async def test_parts_there_fail_with_why(world: World, mine: Replica) -> None:
 
 
 async def test_a_set_that_was_left_there_half_done_ends(world: World, mine: Replica) -> None:
-    def dies(step: str) -> None:
-        if step == "look":
-            raise Died
-
     whole = await a_set(mine)
     with pytest.raises(BaseExceptionGroup) as dead:
-        await carried_out(world, mine, dies)
+        await carried_out(world, mine, dying_at("look"))
     assert dead.group_contains(Died)
 
     await carried_out(world, mine)

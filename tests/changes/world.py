@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -517,6 +517,16 @@ class _Present:
 
     async def group(self, group: str) -> frozenset[str]:
         return await self.world.directory.group(group)
+
+
+def dying_at(step: str) -> Callable[[str], None]:
+    """Return a failpoint at which the process dies."""
+
+    def failpoint(name: str) -> None:
+        if name == step:
+            raise Died
+
+    return failpoint
 
 
 TAKES_NOTHING: Final = (Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE)
