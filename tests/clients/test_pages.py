@@ -294,10 +294,14 @@ async def test_a_list_is_whole_where_nothing_speaks_of_more(answers: Any, kind: 
     assert (len(listing.whole()), listing.gap) == (20, None)
 
 
-@pytest.mark.parametrize("fields", PERHAPS_CUT, ids=str)
-async def test_whatever_may_be_about_more_makes_the_list_perhaps_cut(answers: Any, fields: Json) -> None:
+@pytest.mark.parametrize(
+    ("fields", "headers"), [*((each, {}) for each in PERHAPS_CUT), *(({}, each) for each in HEADERS_OF_PART)], ids=str
+)
+async def test_whatever_may_be_about_more_makes_the_list_perhaps_cut(
+    answers: Any, fields: Json, headers: Mapping[str, str]
+) -> None:
     say, client = answers
-    say["say"] = lambda at: mine(at.records) | fields if at.page == 0 else mine([])
+    say["say"] = lambda at: (mine(at.records) | fields, headers) if at.page == 0 else mine([])
 
     with pytest.raises(Incomplete):
         (await client().all()).whole()
@@ -321,15 +325,6 @@ async def test_an_error_beside_any_page_makes_the_list_perhaps_cut(answers: Any,
     with pytest.raises(Incomplete):
         listing.whole()
     assert (await client(["error"]).all()).gap is None
-
-
-@pytest.mark.parametrize("headers", HEADERS_OF_PART, ids=str)
-async def test_headers_of_lists_count(answers: Any, headers: Mapping[str, str]) -> None:
-    say, client = answers
-    say["say"] = lambda at: (mine(at.records), headers) if at.page == 0 else mine([])
-
-    with pytest.raises(Incomplete):
-        (await client().all()).whole()
 
 
 @pytest.mark.parametrize("rel", ["Next", "last next", "NEXT"])

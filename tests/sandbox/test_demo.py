@@ -110,15 +110,6 @@ def test_a_file_that_leads_nowhere_is_no_demo(tmp_path: Path, content: str) -> N
     assert running_url(tmp_path) is None
 
 
-@pytest.mark.parametrize("command", ["services", "slack", "switches"])
-async def test_a_part_alone_has_nothing_to_forget(tmp_path: Path, command: str) -> None:
-    process = await started(tmp_path, "--fresh", command)
-    _, errors = await process.communicate()
-
-    assert process.returncode == 2
-    assert b"--fresh" in errors
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -127,6 +118,7 @@ async def test_a_part_alone_has_nothing_to_forget(tmp_path: Path, command: str) 
         (("services", "--switch", "pagin=off"), "--switch pagin=off: no switch is called so."),
         (("services", "--members-port", "65536"), "--members-port"),
         (("slack", "--port", "-1"), "--port"),
+        *((("--fresh", part), "--fresh") for part in ("services", "slack", "switches")),  # it has nothing to forget
     ],
 )
 async def test_an_option_that_cannot_be_meant_is_refused_by_its_name(

@@ -324,28 +324,19 @@ async def test_an_event_that_is_not_taken_comes_three_times_more(desk: Desk) -> 
     assert len({json.dumps(one) for one in desk.heard}) == 1
 
 
-async def test_an_event_is_not_tried_again_once_it_is_taken(desk: Desk) -> None:
+@pytest.mark.parametrize(("then", "headers", "times"), [(200, {}, 2), (500, {"X-Slack-No-Retry": "1"}, 1)])
+async def test_an_event_is_not_tried_again_once_it_is_taken_or_the_app_wants_no_retry(
+    desk: Desk, then: int, headers: dict[str, str], times: int
+) -> None:
     async def fails_once(_: dict[str, Any]) -> Response:
-        return Response(status_code=500 if len(desk.heard) == 1 else 200)
+        return Response(status_code=500 if len(desk.heard) == 1 else then, headers=headers)
 
     desk.on["event_callback"] = fails_once
     desk.slack.delivery.retry_after = (0, 0, 0)
     await desk.slack.acting.say(ALICE, "D0ALICE01", "hello")
     await desk.slack.delivery.wait_for_retries()
 
-    assert len(desk.heard) == 2
-
-
-async def test_an_app_may_say_that_it_wants_no_retry(desk: Desk) -> None:
-    async def fails(_: dict[str, Any]) -> Response:
-        return Response(status_code=500, headers={"X-Slack-No-Retry": "1"})
-
-    desk.on["event_callback"] = fails
-    desk.slack.delivery.retry_after = (0, 0, 0)
-    await desk.slack.acting.say(ALICE, "D0ALICE01", "hello")
-    await desk.slack.delivery.wait_for_retries()
-
-    assert len(desk.heard) == 1
+    assert len(desk.heard) == times
 
 
 async def test_an_app_that_is_away_is_told_why_it_is_tried_again(desk: Desk) -> None:
