@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 from bot.rules.edit import reach_of
@@ -28,11 +28,20 @@ def describe(rule_type: str | None, pair: Fields, limit: int = 160) -> list[str]
     """
     reader, known = READERS.get(rule_type, (None, frozenset()))
     lines = list(reader(pair, limit)) if reader is not None else []
-    told = {"id", "source", *(known if lines else ())}
-    rest = {name: value for name, value in pair.items() if name not in told and value not in EMPTY}
-    if rest:
+    own = {name: value for name, value in pair.items() if name != "source"}
+    if rest := dict(_find_untold(own, {"id", *known} if lines else {"id"})):
         lines.append(f"{'also ' if lines else ''}{code(json.dumps(rest, ensure_ascii=False), limit)}")
     return lines or [NOTHING]
+
+
+def _find_untold(value: Any, known: Collection[str], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield what *value* has at any depth under a name that is not *known*, by its path."""
+    fields = value.items() if isinstance(value, Mapping) else enumerate(value, 1) if isinstance(value, list) else ()
+    for name, inner in fields:
+        if name in known or isinstance(name, int):
+            yield from _find_untold(inner, known, f"{path}{name}.")
+        elif inner not in EMPTY:
+            yield f"{path}{name}", inner
 
 
 def code_with_size(value: Any, limit: int) -> str:
@@ -171,7 +180,10 @@ def _text(value: Any) -> str:
 
 Reader = Callable[[Fields, int], Iterator[str]]
 READERS: Final[Mapping[str | None, tuple[Reader, frozenset[str]]]] = {
-    "Headers": (_headers, frozenset({"modifications", "headers", "header", "type", "target", "value"})),
+    "Headers": (
+        _headers,
+        frozenset({"modifications", "headers", "Request", "Response", "header", "name", "type", "target", "value"}),
+    ),
     "QueryParam": (_parameters, frozenset({"modifications", "param", "type", "value", "actionWhenParamExists"})),
     "UserAgent": (_user_agent, frozenset({"userAgent", "env", "envType"})),
     "Request": (_request, frozenset({"request", "type", "value", "resourceType"})),
@@ -180,9 +192,9 @@ READERS: Final[Mapping[str | None, tuple[Reader, frozenset[str]]]] = {
         frozenset({"response", "type", "value", "statusCode", "statusText", "resourceType", "serveWithoutRequest"}),
     ),
     "Delay": (_delay, frozenset({"delay"})),
-    "Script": (_scripts, frozenset({"scripts", "libraries"})),
+    "Script": (_scripts, frozenset({"scripts", "libraries", "codeType", "loadTime", "type", "value"})),
 }
-"""Rule type -> the reader of its pairs, and the fields that it covers once it finds anything."""
+"""Rule type -> the reader of its pairs, and the names of the fields, at any depth, that it covers once it finds anything."""
 
 
 TYPE_MARK: Final = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -213,3 +214,21 @@ def test_what_fits_only_without_line_breaks_is_written_without_them() -> None:
     assert text is not None
     assert "\n" not in text
     assert form_fields_view.json_of({"list": [*range(900)]}) is None
+
+
+def _with_one_more(value: Any) -> Iterator[Any]:
+    """Yield *value* once for each object in it, which has a field there that nobody knows."""
+    if isinstance(value, dict):
+        yield value | {"mood": "sunny"}
+        for name, inner in value.items():
+            yield from (value | {name: changed} for changed in _with_one_more(inner))
+    elif isinstance(value, list):
+        for at, inner in enumerate(value):
+            yield from ([*value[:at], changed, *value[at + 1 :]] for changed in _with_one_more(inner))
+
+
+@pytest.mark.parametrize(
+    ("rule_type", "pair"), [(kind, changed) for kind, pair, _ in SHAPES for changed in _with_one_more(pair)]
+)
+def test_a_field_that_nobody_knows_is_told_at_any_depth(rule_type: str, pair: dict[str, Any]) -> None:
+    assert "sunny" in " ".join(describe(rule_type, pair, 500))
