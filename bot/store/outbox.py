@@ -30,6 +30,7 @@ def _card_column(column: sa.Column[Any]) -> sa.ScalarSelect[Any]:
 
 WAITS: Final = outbox.c.delivered < outbox.c.version
 GIVEN_UP: Final = (outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
+"""Of messages that Slack refused for good."""
 CAN_GO: Final = sa.or_(
     outbox.c.purpose.in_(["card", "result"]),
     _card_column(_card.c.change_id).is_(None),

@@ -134,7 +134,7 @@ def _client_error_words(error: client.ClientError) -> Words:
 
 AGAIN: Final = "Try again in a moment."
 REFUSED: Final = "Slack refused the answer"
-SLACK_REFUSALS: Final = {
+REFUSED_FOR: Final = {
     "file_upload_size_restricted file_uploads_disabled file_uploads_except_images_disabled file_type_not_allowed"
     " storage_limit_reached": (
         "Slack didn’t accept the file",
@@ -151,16 +151,16 @@ SLACK_REFUSALS: Final = {
     ),
     "ratelimited team_added_to_org": (REFUSED, AGAIN),
 }
-"""What it comes to that Slack refuses something, and what to do, by its error codes."""
+"""What it comes to that Slack refuses something, and what to do, by the error codes that say so."""
+SLACK_REFUSALS: Final = {each: words for codes, words in REFUSED_FOR.items() for each in codes.split()}
 
 
 def _slack_refused_words(error: SlackRefused) -> Words:
     if error.code == "missing_scope":
         what = f"The Slack app lacks the scope {code(error.needed) if error.needed else 'for this'}."
         return Words(what, next="Ask your Gatehouse admin to reinstall it from the current manifest.", unchanged=None)
-    known = (words for codes, words in SLACK_REFUSALS.items() if error.code in codes.split())
     other = REFUSED, AGAIN if error.is_away else "Tell your Gatehouse admin what Slack said."
-    what, then = next(known, other)
+    what, then = SLACK_REFUSALS.get(error.code, other)
     return Words(f"{what} ({code(error.code)}).", next=then, unchanged=None)
 
 

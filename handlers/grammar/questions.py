@@ -87,9 +87,13 @@ def _about_names(found: Recognised) -> list[Command]:
 
 def _about_rules(found: Recognised, refs: Sequence[str]) -> list[Command]:
     """Return the history of rules, where it is asked who, when or why; else the rules."""
-    past = found.question in {"who", "who's", "when"} or (found.question == "why" and _asks_about_change(found))
-    past = past or (found.question == "what" and "changed" in found.plain)
-    kind: type[RulesHistory | RulesShow] = RulesHistory if past or found.act == "history" else RulesShow
+    past = (
+        found.act == "history"
+        or found.question in {"who", "who's", "when"}
+        or (found.question == "why" and _asks_about_change(found))
+        or (found.question == "what" and "changed" in found.plain)
+    )
+    kind: type[RulesHistory | RulesShow] = RulesHistory if past else RulesShow
     return [kind(ref) for ref in refs]
 
 

@@ -127,9 +127,9 @@ class Recognised:
 
     @property
     def is_about_members(self) -> bool:
-        """Whether the text is about members: by its command, by a word for them, or by what it names."""
-        by_word = self.root == "members" or not self.plain.isdisjoint(MEMBERS)
-        return by_word or bool(self.emails) or self.names_segments
+        """Whether the text is about members: by its command, by a word for them and none for rules, or by what it names."""
+        by_word = not self.plain.isdisjoint(MEMBERS) and self.plain.isdisjoint({"rule", "rules"})
+        return self.root == "members" or by_word or bool(self.emails) or self.names_segments
 
     @property
     def phrase(self) -> str:

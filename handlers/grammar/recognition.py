@@ -22,6 +22,7 @@ from handlers.grammar.vocabulary import (
     BECAUSE,
     CAUTIOUS,
     FILLERS,
+    GREETINGS,
     HAVING,
     LACKING,
     NAMED,
@@ -90,8 +91,9 @@ def recognise(root: str, words: Sequence[Word], known: Known, names: Mapping[str
 
 def _without_preposition(words: Sequence[Word]) -> Sequence[Word]:
     """Return *words* without a preposition before a question: “since when” asks when."""
-    asks = len(words) > 1 and words[0].keyword in PREPOSITIONS and words[1].keyword in QUESTIONS
-    return words[1:] if asks else words
+    at = next((at for at, word in enumerate(words[:-1]) if bare(word.text) not in GREETINGS), 0)
+    asks = len(words) > 1 and words[at].keyword in PREPOSITIONS and words[at + 1].keyword in QUESTIONS
+    return [*words[:at], *words[at + 1 :]] if asks else words
 
 
 def without_quotes(found: Recognised) -> Recognised:

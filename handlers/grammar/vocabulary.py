@@ -52,7 +52,9 @@ COUNTS: Final = word_set(
     "customers accounts people regeln reglas mitglieder kunden miembros usuarios clientes "
 )
 """Fillers that say how many are meant."""
-MEMBERS: Final = word_set("member members user users customer customers account accounts people")
+MEMBERS: Final = word_set(
+    "member members user users customer customers account accounts people mitglieder kunden miembros usuarios clientes"
+)
 """Words for members, all or some of them."""
 EACH: Final = word_set("alle alles jede todos todas all every everything each both")
 """Words that mean all of what follows them."""

@@ -35,12 +35,12 @@ def describe(rule_type: str | None, pair: Fields, limit: int = 160) -> list[str]
 
 
 def _find_untold(value: Any, known: Collection[str], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield what *value* has at any depth under a name that is not *known*, by its path."""
+    """Yield what *value* has at any depth under a name that is not *known*, by its path; a body is told as a whole."""
     fields = value.items() if isinstance(value, Mapping) else enumerate(value, 1) if isinstance(value, list) else ()
     for name, inner in fields:
-        if name in known or isinstance(name, int):
+        if isinstance(name, int) or (name in known and name != "value"):
             yield from _find_untold(inner, known, f"{path}{name}.")
-        elif inner not in EMPTY:
+        elif name not in known and inner not in EMPTY:
             yield f"{path}{name}", inner
 
 

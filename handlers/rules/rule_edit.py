@@ -293,7 +293,7 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
 async def list_groups(gatehouse: Gatehouse) -> Listing[Group]:
     groups = await gatehouse.groups.fresh()
     if not groups.known:
-        groups.whole()
+        groups.whole()  # raises where the list was cut off, so that there may be some
         raise NoGroups
     return groups
 

@@ -1,4 +1,4 @@
-"""What tests of changes begin with; those of another policy begin their world anew, under it."""
+"""The world that tests of changes start from. A test of another policy opens a world under that policy itself."""
 
 from __future__ import annotations
 

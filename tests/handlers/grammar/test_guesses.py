@@ -328,6 +328,8 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/gatehouse export all rules", runs(RulesExport())),
     ("/gatehouse export members of docs", runs(MembersExport(site="docs"))),
     ("/gatehouse import members", runs(MembersImport())),
+    ("/gatehouse export miembros", runs(MembersExport())),
+    ("/rules export the rules for all users", runs(RulesExport())),
     ("/gatehouse how many members does docs have?", runs(MembersList(site="docs"))),
     ("/members remove Anna Berg everywhere", offers(MembersOffboard((ANNA,)))),
     (
@@ -537,6 +539,7 @@ def test_a_question_with_a_not_in_it_has_the_same_answer(asked: str, answer: Com
 ASKS: Final = (
     "when",
     "since when",
+    "hey, since when",
     "until when",
     "how long",
     "for how long",

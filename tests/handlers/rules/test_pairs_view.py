@@ -59,6 +59,7 @@ SHAPES: list[tuple[str, dict[str, Any], list[str]]] = [
         ["sends the user agent `Phone/1` (device iPhone)"],
     ),
     ("Request", {"request": {"type": "static", "value": "{}"}}, ["the request's body becomes `{}`"]),
+    ("Request", {"request": {"type": "static", "value": {"a": 1}}}, ['the request\'s body becomes `{"a": 1}`']),
     (
         "Request",
         {"type": "code", "value": "f()"},
