@@ -22,6 +22,10 @@ VARIATION_SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
 HIDING_SELECTOR: Final = re.compile(r"(?:\A|(?<=[^\W_]))[\ufe00-\ufe0f]")
 """A variation selector that does not follow an emoji or a symbol, as in `is_invisible`."""
 LAYOUT: Final = "\n\r\t"
+PRINTABLE_HIDDEN: Final = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\ufe00-\ufe0f]"
+)
+"""The invisible characters that `str.isprintable` takes for visible, with all variation selectors."""
 
 CONFUSABLE: Final = frozenset(
     {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "GEORGIAN", "LISU", "FULLWIDTH", "MATHEMATICAL"}
@@ -59,6 +63,11 @@ class Lookalike:
     scripts: tuple[str, ...] = ()
 
 
+def may_hide(text: str) -> bool:
+    """Whether *text* may hold invisible characters: a quick look, which is enough for nearly all texts."""
+    return not text.isprintable() or PRINTABLE_HIDDEN.search(text) is not None
+
+
 def is_invisible(character: str, previous: str = "") -> bool:
     """Whether *character* is invisible or changes how others are drawn; variation selectors of emoji don't count."""
     if character in VARIATION_SELECTORS:
@@ -73,7 +82,7 @@ def _is_hidden(one: str) -> bool:
 
 def invisible_in(text: str) -> str:
     """Return the invisible characters of *text*, each once."""
-    if text.isascii() and text.isprintable():
+    if not may_hide(text):
         return ""
     hidden = {*filter(_is_hidden, {*text}.difference(LAYOUT)), *HIDING_SELECTOR.findall(text)}
     return "".join(one for one in dict.fromkeys(text) if one in hidden) if hidden else ""

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from bot.clients.lists import Gap
 from bot.rules.url import authority
-from bot.text.lookalikes import Lookalike, LookalikeKind, is_invisible, lookalikes
+from bot.text.lookalikes import Lookalike, LookalikeKind, is_invisible, lookalikes, may_hide
 from handlers.grammar.tokens import escape_entities
 
 Block = dict[str, Any]
@@ -45,7 +45,7 @@ def row_hint(*, numbered: bool) -> str:
 
 def escape_invisible(text: str) -> str:
     r"""Return *text* with characters that hide, turn round or break lines written out, such as ``\u202e``."""
-    if text.isascii() and text.isprintable():
+    if not may_hide(text):
         return text
     return "".join(
         _escape_character(one) if is_invisible(one, text[at - 1 : at]) else one for at, one in enumerate(text)

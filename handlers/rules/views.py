@@ -191,10 +191,13 @@ def _cells(rule: Rule, command: RulesList, groups: Groups | None, *, public: boo
     if public:
         rule = without_secrets(rule, {1})
     group = [strip_markup(group_name(rule, groups))] if command.group else []
-    when = plain_moment(rule.modified) if rule.modified else "no date"
-    changed = [Number(rule.modified or 0, when)] if command.sort == "changed" else []
+    changed = [_changed_cell(rule)] if command.sort == "changed" else []
     does = strip_markup(first_pair_line(rule, 70))
     return [rule.title, strip_markup(status_words(rule, groups)), *group, *changed, does]
+
+
+def _changed_cell(rule: Rule) -> Number:
+    return Number(rule.modified or 0, plain_moment(rule.modified) if rule.modified else "no date")
 
 
 def _filters(command: RulesList) -> str:

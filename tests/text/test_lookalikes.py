@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from bot.rules.url import authority
-from bot.text.lookalikes import LookalikeKind, is_invisible, lookalikes, unicode_form
+from bot.text.lookalikes import LookalikeKind, is_invisible, lookalikes, may_hide, unicode_form
 
 
 @pytest.mark.parametrize(
@@ -14,6 +16,12 @@ from bot.text.lookalikes import LookalikeKind, is_invisible, lookalikes, unicode
 def test_a_character_that_is_drawn_as_nothing_is_found(filler: str) -> None:
     assert is_invisible(filler)
     assert [(one.kind, one.shown) for one in lookalikes(f"Check{filler}out")] == [(LookalikeKind.INVISIBLE, filler)]
+
+
+def test_the_quick_look_misses_no_invisible_character() -> None:
+    everything = map(chr, range(sys.maxunicode + 1))
+    assert [hex(ord(one)) for one in everything if is_invisible(one) and not may_hide(f"a{one}")] == []
+    assert not may_hide("“Old shop” → *https://shop.example.com/Prüfung* · 日本 …")
 
 
 @pytest.mark.parametrize(
