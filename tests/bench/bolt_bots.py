@@ -19,7 +19,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-ROWS: Final = 10
+ROWS: Final = 20
+"""Of a list in one message: as many as Gatehouse shows."""
 Json = dict[str, Any]
 
 

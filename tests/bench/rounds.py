@@ -19,7 +19,7 @@ from tests.bench.receiver import Receiver, receiving
 from tests.bench.standins import Places
 
 WHOAMI: Final = Job("/gatehouse", "whoami", expected=(b"U0BENCH", 1))
-LIST: Final = Job("/rules", "list", expected=(b"example.com", 10))
+LIST: Final = Job("/rules", "list", expected=(b"example.com", 20))
 ACKNOWLEDGED: Final = Job("/gatehouse", "whoami", has_reply=False)
 JOBS: Final[Mapping[Bot, Sequence[Job]]] = {
     BARE: [ACKNOWLEDGED],
