@@ -43,7 +43,8 @@ from handlers.rules.commands import (
 )
 
 THAT_ARE: Final = re.compile(
-    r"\b((?:rule|redirect|block|member|user|customer)s?) that (?:(?:is|are) |(?=has|have))", re.IGNORECASE
+    r"\b((?:rule|redirect|block|member|user|customer|one)s?|those|everything|anything) that (?:(?:is|are) |(?=has|have))",
+    re.IGNORECASE,
 )
 """A “that” which doesn't refer to what was shown before: “rules that are off”."""
 LOOKING: Final = frozenset({"", "show", "history", "status", "why"})
@@ -230,5 +231,8 @@ def _look_at(found: Recognised, unread: Sequence[str]) -> Readings:
     shown: Sequence[Command] = _read_back(show_subjects(found))
     names_it = any(isinstance(each, RulesShow | MembersShow | MembersWhy | RulesWhich) for each in shown)
     pointed = [] if names_it else [word for word in found.words if word in PRONOUNS]
-    shown = shown if names_it else [*(show_pointed_at(found) or shown), *show_views(found)]
-    return Readings(tuple(shown[:MAX_READINGS]), tuple(dict.fromkeys([*found.turned, *pointed, *unread])))
+    views = [] if names_it else show_views(found)
+    shown = shown if names_it else [*(show_pointed_at(found) or shown), *views]
+    # A view is no answer to a verb that asks for a change: “stop all changes”.
+    verb = [found.verb] if views and found.verb else []
+    return Readings(tuple(shown[:MAX_READINGS]), tuple(dict.fromkeys([*verb, *found.turned, *pointed, *unread])))

@@ -32,7 +32,7 @@ from handlers.grammar.parser import parse, parse_mention
 from handlers.grammar.readings import Readings, read, runs_at_once
 from handlers.grammar.recognition import MAX_WORDS
 from handlers.grammar.time_fields import Expiry, expiry_in
-from handlers.grammar.vocabulary import ACTS, CHANGING
+from handlers.grammar.vocabulary import ACTS, CHANGING, ENDS
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
@@ -499,6 +499,18 @@ def test_what_no_reading_takes_up_is_told(typed: str, ignored: list[str]) -> Non
 
     assert readings.commands
     assert list(readings.unread) == ignored
+
+
+@pytest.mark.parametrize("what", ["all changes", "approvals until 6pm", "all changes until 6pm", "the plans for 2h"])
+@pytest.mark.parametrize("verb", sorted(CHANGING - ENDS))
+def test_a_verb_of_a_change_is_told_where_something_is_only_shown(verb: str, what: str) -> None:
+    try:
+        readings = read("gatehouse", f"{verb} {what}", KNOWN)
+    except Unclear:
+        return
+
+    offered = (*readings.commands, *readings.meant)
+    assert any(each.writes for each in offered) or verb in " ".join(readings.unread).split()
 
 
 URL_QUESTIONS: Final = (
