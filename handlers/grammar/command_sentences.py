@@ -56,15 +56,9 @@ class Context:
 
 def sentence(command: Command, context: Context) -> str:
     """Return what *command* would do, or show, in one line of mrkdwn."""
-    if not command.writes:
-        return clause(command, context)
-    return clause(command, context) + _time_phrase(command, context) + _reason_phrase(command)
-
-
-def clause(command: Command, context: Context) -> str:
-    """Return the same without when and why."""
     words = CLAUSES.get(type(command))
-    return words(command, context) if words else _command_code(with_name(command, context.titles))
+    clause = words(command, context) if words else _command_code(with_name(command, context.titles))
+    return clause + _time_phrase(command, context) + _reason_phrase(command) if command.writes else clause
 
 
 def with_name(command: Command, titles: Mapping[str, str]) -> Command:

@@ -20,7 +20,7 @@ from handlers.gatehouse.commands import (
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command, slash
-from handlers.grammar.command_sentences import MAX_NAMED, Context, clause, rule_list, sentence, with_name
+from handlers.grammar.command_sentences import MAX_NAMED, Context, rule_list, sentence, with_name
 from handlers.grammar.fields import filters_of
 from handlers.grammar.vocabulary import points
 from handlers.members.commands import (
@@ -100,7 +100,7 @@ def unclear_message(
         meant = meant[:1]  # how much of the URL is asked in the form, too
     lines = [*_unread_names(context), unread_line(unread)]
     if len(meant) == 1:
-        lines.append(f"I understood: {clause(meant[0], context)}.")
+        lines.append(f"I understood: {messages.as_sentence(sentence(meant[0], context))}")
     names_things = all(isinstance(each, RulesShow | MembersShow) for each in shown)
     buttons = [_form_button(each, number) for number, each in enumerate(meant)] if len(meant) == 1 else []
     if not any(buttons):
