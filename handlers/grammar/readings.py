@@ -162,7 +162,9 @@ def _read(found: Recognised, words: Sequence[Word]) -> Readings:
             found.turned = [word for word in found.turned if word not in NEGATIONS]
         else:
             unread = unread or tuple(filter(None, [found.verb]))  # it asks for a change, and no reading makes one
-        if found.turned or _asks_for_a_change(found.root, words):
+        if found.turned:
+            return _look_at(found, unread)
+        if _asks_for_a_change(found.root, words):
             return _look_at(found, unread or (words[0].text,))
         return _with_more(found, readings, unread)
     if found.turned or unread:

@@ -269,12 +269,13 @@ def _take_segments(found: Recognised, words: Sequence[str]) -> list[str]:
             segments += [] if name in segments else [name]
             left += [each for each in led if each not in LACKING and each not in HAVING]
             led = []
-        elif word in HAVING and segments is found.lacking:
+        elif word in HAVING and segments is found.lacking and led[-1:] != ["but"]:
             led.append(word)  # “who don't have”
         elif word in LACKING or word in HAVING:
             segments = found.lacking if word in LACKING else found.having
-            left += led
-            led = [word]
+            joins = led[-1:] == ["but"]  # “vip but not beta”
+            left += led[: -1 if joins else None]
+            led = [*led[-1:], word] if joins else [word]
         elif word in FILLERS:
             led.append(word)
         else:

@@ -280,6 +280,9 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/members who has vip", runs(MembersList(segment="vip"))),
     ("/members vip", runs(MembersList(segment="vip"))),
     ("/members without vip", runs(MembersList(without_segment="vip"))),
+    ("/members who has vip but not beta", runs(MembersList(segment="vip", without_segment="beta"))),
+    ("/members list vip but without beta", runs(MembersList(segment="vip", without_segment="beta"))),
+    ("/members without vip but with beta", runs(MembersList(segment="beta", without_segment="vip"))),
     ("/members new.person@example.com to vip", offers(MembersGrant(("new.person@example.com",), ("vip",)))),
     ("/members register new.person@example.com", runs(MembersAdd("new.person@example.com"))),
     (
