@@ -142,7 +142,7 @@ def _unknown_command(service: str, first: Word, rest: Sequence[Word]) -> Unclear
     if service == "rules" and verb in URL_VERBS:
         wanted, example = URL_VERBS[verb]
         what = f"Which URL should be {wanted}? For example {slash(f'rules {verb} {example}')}"
-        return Unclear(what, has_verb=True)
+        return Unclear(what, has_verb=not any(map(is_reference, rest)))
     gentle = {name: kind for name, kind in VERBS[service].items() if not kind.destroys}
     near = process.extract(verb, gentle.keys(), scorer=OSA.distance, score_cutoff=_wrong_letters(verb), limit=6)
     about = list(dict.fromkeys(gentle[name] for name, _, _ in near))[:3]

@@ -234,6 +234,10 @@ async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
             f"/rules block {PROMO} in germany for 2h",
             "I understood: Block `shop.example.com/promo` for everyone, for 2 h.",
         ),
+        (
+            "/rules block all traffic from https://evil.example.com",
+            "I’m not sure what to do with “traffic”, “from https://evil",
+        ),
         ("/rules off Old shop until the sale ends", "I’m not sure what to do with “until the sale ends”."),
         ("/rules rename Old shop to New shop and switch it off", "I’m not sure what to do with “and switch it off”."),
         ("/rules off Old shop for the weekend", "I’m not sure what to do with “for the weekend”."),
