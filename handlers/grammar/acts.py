@@ -130,15 +130,19 @@ def _edit(found: Recognised) -> list[Command]:
 
 def _rename(found: Recognised) -> list[Command]:
     """Return the new name for what is before “to”: the words after it, as they were typed."""
-    found.used |= {*found.words}
     verb = next((i for i, word in enumerate(found.typed) if bare(word.text) not in COURTESY), 0)
     words = found.typed[verb + 1 :]
     at = next((i for i in range(len(words) - 1, -1, -1) if words[i].keyword == "to"), len(words))
     said = NAME_OF.sub("", " ".join(word.text for word in words[:at]))
     old = said.removesuffix(" name").removesuffix("'s").strip()
     new = _new_name(found, words[at + 1 :])
-    if not new:
-        return [RulesEdit(ref) for ref in found.rule_refs()]
+    edits: list[Command] = [RulesEdit(ref) for ref in found.rule_refs()]
+    renamed = _give_name(found, old, new) if new else edits
+    found.used |= {*found.words} if renamed else set()
+    return renamed
+
+
+def _give_name(found: Recognised, old: str, new: str) -> list[Command]:
     if NUMBER.fullmatch(old) or USUAL_RULE_ID.fullmatch(old):
         refs = [old]
     else:

@@ -516,6 +516,23 @@ def test_a_verb_of_a_change_is_told_where_something_is_only_shown(verb: str, wha
     assert any(each.writes for each in offered) or verb in " ".join(readings.unread).split()
 
 
+def test_a_word_that_nobody_knows_is_told_or_a_part_of_what_is_answered() -> None:
+    ignored = []
+    for typed, _ in ALL_GUESSES:
+        root, text = heard(typed)
+        words = text.split(" ")
+        for at in range(len(words) + 1):
+            longer = " ".join([*words[:at], "zebra", *words[at:]])
+            with suppress(Unclear):
+                readings = read(root, longer, KNOWN)
+                is_told = "zebra" in " ".join(readings.unread)
+                answered = readings.commands or readings.meant
+                if not is_told and not all("zebra" in each.write() for each in answered):
+                    ignored.append(longer)
+
+    assert ignored == []
+
+
 URL_QUESTIONS: Final = (
     "why does {url} {no} redirect",
     "why is {url} {no} redirected?",
