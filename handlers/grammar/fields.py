@@ -20,7 +20,9 @@ def takes(part: Part, default: Any = None) -> Any:
 
 
 PLAIN: Final = re.compile(r"[A-Za-z0-9#][\w@.+#/-]*")
-KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "help", "here"})
+JOINING: Final = frozenset({"and", "&", "und", "y"})
+"""Words between two things of a list: “vip and beta”."""
+KEYWORDS: Final = JOINING | {"because", "for", "until", "named", "to", "from", "help", "here"}
 
 
 def quote_if_ambiguous(text: str) -> str:
@@ -191,10 +193,6 @@ def without_kind(words: Sequence[Word], kind: Collection[str], types: Collection
     """Return *words* without those at their beginning that only say what *kind* of thing is to be made; *types* stay."""
     lead = list(takewhile(lambda word: word.keyword in {*kind, *types}, words))
     return [*(word for word in lead if word.keyword in types), *words[len(lead) :]]
-
-
-JOINING: Final = frozenset({"and", "&", "und", "y"})
-"""Words between two things of a list: “vip and beta”."""
 
 
 def without_joining(words: Sequence[Word]) -> list[Word]:

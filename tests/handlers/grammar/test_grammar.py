@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.text.wall_times import WallTime
 from handlers.gatehouse.commands import DailyAt, GatehouseHelp, GatehouseStatus, ToFreeze
 from handlers.grammar.command import Command, Part, Rest, Unclear
-from handlers.grammar.fields import Choice, Filter, First, Flag, Led, Page, Reason, Refs, Text, Urls
+from handlers.grammar.fields import KEYWORDS, Choice, Filter, First, Flag, Led, Page, Reason, Refs, Text, Urls
 from handlers.grammar.parser import ALL, VERBS, parse, parse_mention
 from handlers.grammar.time_fields import Expiry, ForOrUntil, OnOrAt, Start
 from handlers.members.commands import (
@@ -322,7 +322,7 @@ def test_every_command_has_its_words() -> None:
 MARKED = sorted({part.name for kind in ALL for part in kind.parts().values() if isinstance(part, Filter)})
 ODD = [
     *sorted({part.shown.split()[0] for kind in ALL for part in kind.parts().values()}),
-    *("until", "from", "help"),
+    *sorted(KEYWORDS),
     *VERBS["rules"],
     *(f"{name}:x" for name in MARKED),
     "#1",
@@ -408,7 +408,7 @@ def test_the_things_of_a_list_may_be_joined_by_words(text: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in ALL for name in kind.parts()])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_every_field_is_written_and_reads_back(kind: type[Command], name: str, data: st.DataObject) -> None:
     """Of every command, by its own declaration; the other fields are there or not."""
