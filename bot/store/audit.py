@@ -145,8 +145,7 @@ class Audit:
     async def find(self, filters: Filters, limit: int = 50, *, skip: int = 0) -> Sequence[Entry]:
         """Return up to *limit* entries that match, newest first, after the first *skip*."""
         query = _select(filters).order_by(audit.c.seq.desc()).limit(limit).offset(skip)
-        async with self._session.reading() as connection:
-            return [_entry(row) for row in await connection.execute(query)]
+        return [_entry(row) for row in await self._session.rows(query)]
 
     async def find_targets(self, name: str) -> Sequence[str]:
         """Return the rules and members that were recorded under a name that begins with *name*, in upper or lower case."""
@@ -156,8 +155,7 @@ class Audit:
             r"\\u____", LIKE_SIGN.sub(r"!\g<0>", field)
         )  # both cases of a letter have an escape of their own
         query = sa.select(audit.c.target, audit.c.detail).where(audit.c.detail.ilike(f"%{pattern}%", escape="!"))
-        async with self._session.reading() as connection:
-            rows = (await connection.execute(query.distinct())).all()
+        rows = await self._session.rows(query.distinct())
         # LIKE found too many, since its pattern takes any letter for an escape: here the names themselves are compared.
         wanted = f'"name": {json.dumps(name, ensure_ascii=False)[:-1]}'.casefold()
         details = ((row.target, json.dumps(json.loads(row.detail), ensure_ascii=False).casefold()) for row in rows)
@@ -168,8 +166,7 @@ class Audit:
         last = 0
         while True:
             query = _select(filters).where(audit.c.seq > last).order_by(audit.c.seq).limit(CHUNK)
-            async with self._session.reading() as connection:
-                rows = (await connection.execute(query)).all()
+            rows = await self._session.rows(query)
             for row in rows:
                 yield _entry(row)
             if not rows:
@@ -178,14 +175,13 @@ class Audit:
 
     async def head(self) -> tuple[int, str]:
         """Return number and hash of the last entry: kept elsewhere, they prove later that no entries were cut off at the end."""
-        async with self._session.reading() as connection:
-            row = (await connection.execute(sa.select(audit_head.c.seq, audit_head.c.hash))).one()
+        (row,) = await self._session.rows(sa.select(audit_head.c.seq, audit_head.c.hash))
         return row.seq, row.hash
 
     async def hash_of(self, seq: int) -> str | None:
         """Return the hash of the entry with number *seq*; None where there is none."""
-        async with self._session.reading() as connection:
-            return await connection.scalar(sa.select(audit.c.hash).where(audit.c.seq == seq))
+        found: str | None = await self._session.scalar(sa.select(audit.c.hash).where(audit.c.seq == seq))
+        return found
 
     async def verify(self) -> Flaw | None:
         """Check the whole chain, which may grow in the meantime; return its first break, or None."""

@@ -11,7 +11,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.states import State
 from bot.store.db import Session
-from bot.store.tables import LIVE_STATES, NEW, STORED, Row, change_of, changes, decisions, items, timers
+from bot.store.tables import LIVE_STATES, NEW, STORED, change_of, changes, decisions, items, timers
 from bot.text.documents import dump
 
 MAX_OUT_OF_ORDER: Final = 20
@@ -49,11 +49,6 @@ class ChangeQueries:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-
-    async def _rows(self, query: sa.Select[Any]) -> Sequence[Row]:
-        async with self._session.reading() as connection:
-            rows: Sequence[Row] = (await connection.execute(query)).all()
-            return rows
 
     async def _read(self, query: sa.Select[Any], *, ends_work: bool = False) -> list[Change]:
         async with self._session.reading() as connection:
@@ -135,13 +130,13 @@ class ChangeQueries:
     async def count_by_state(self) -> dict[str, int]:
         """Return how many changes are in each state."""
         query = sa.select(changes.c.state, sa.func.count().label("many")).group_by(changes.c.state)
-        return {row.state: row.many for row in await self._rows(query)}
+        return {row.state: row.many for row in await self._session.rows(query)}
 
     async def backlogs(self) -> dict[str, tuple[int, float]]:
         """Return for each state that is not final the number of changes in it, and the age of the oldest in seconds."""
         oldest = sa.func.min(changes.c.created)
         query = sa.select(changes.c.state, sa.func.count().label("many"), oldest.label("oldest"))
-        rows = await self._rows(query.where(changes.c.state.in_(LIVE_STATES)).group_by(changes.c.state))
+        rows = await self._session.rows(query.where(changes.c.state.in_(LIVE_STATES)).group_by(changes.c.state))
         found = {row.state: (row.many, self._session.seconds_since(row.oldest)) for row in rows}
         return {state: found.get(state, (0, 0.0)) for state in LIVE_STATES}
 
@@ -177,4 +172,4 @@ class ChangeQueries:
     async def deciders(self, change_id: str, decision: str, reason: str = "") -> Sequence[str]:
         """Return the people who took this *decision* with exactly this *reason*."""
         found = sa.select(decisions.c.person).filter_by(change_id=change_id, decision=decision, reason=reason)
-        return [row.person for row in await self._rows(found)]
+        return [row.person for row in await self._session.rows(found)]

@@ -209,7 +209,7 @@ class Changes(ChangeQueries):
 
     async def any_due(self, *, bulk: bool = False, but: Collection[str] = (), service: str | None = None) -> bool:
         """Whether there is something for `claim_due`, read without locks; False where this process stands still."""
-        return not self._session.stands_still and bool(await self._rows(self._select_due(bulk, but, service)))
+        return not self._session.stands_still and bool(await self._session.rows(self._select_due(bulk, but, service)))
 
     def _select_due(self, bulk: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
         """Select what may be claimed: no item that is being applied, which is its bulk change's, but items of unknown outcome."""

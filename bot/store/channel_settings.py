@@ -32,8 +32,7 @@ class ChannelSettings:
     async def get(self, channel: str) -> dict[str, str]:
         """Return the settings of *channel* that have a value."""
         query = sa.select(settings.c.name, settings.c.value).where(settings.c.owner == channel)
-        async with self._session.reading() as connection:
-            return {row.name: row.value for row in await connection.execute(query)}
+        return {row.name: row.value for row in await self._session.rows(query)}
 
     async def change(
         self, channel: str, before: Mapping[str, str], after: Mapping[str, str], *, by: str, note: Note | None = None
@@ -57,8 +56,7 @@ class ChannelSettings:
 
     async def value(self, owner: str, name: str) -> str:
         """Return one setting of a channel or a person, or a value that Gatehouse keeps for itself; empty where it is not set."""
-        async with self._session.reading() as connection:
-            return await connection.scalar(sa.select(settings.c.value).where(_is_at(owner, name))) or ""
+        return await self._session.scalar(sa.select(settings.c.value).where(_is_at(owner, name))) or ""
 
     async def get_locked(self, tx: AsyncConnection, owner: str, name: str) -> str:
         """Return one setting, locked until the end of the transaction."""

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from inspect import signature
@@ -23,7 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from bot.changes.model.change import Change
 from bot.store import sqlite_connection
-from bot.store.tables import DATA_VERSION, OtherRelease, micros
+from bot.store.tables import DATA_VERSION, OtherRelease, Row, micros
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
@@ -312,6 +312,17 @@ class Session:
             # Without BEGIN IMMEDIATE, which on SQLite would wait for whoever writes.
             yield await connection.execution_options(reading=True)
 
+    async def rows(self, query: sa.Executable) -> Sequence[Row]:
+        """Return all rows of *query*, read without waiting for writers."""
+        async with self.reading() as connection:
+            rows: Sequence[Row] = (await connection.execute(query)).all()
+            return rows
+
+    async def scalar(self, query: sa.Executable) -> Any:
+        """Return the first value of the first row of *query*, read in the same way; None where there is no row."""
+        async with self.reading() as connection:
+            return await connection.scalar(query)
+
     @asynccontextmanager
     async def _connect(self, turns: asyncio.Semaphore) -> AsyncIterator[AsyncConnection]:
         """Take a connection from the pool once it is one's turn; raises StoreError."""
@@ -336,8 +347,7 @@ class Session:
     async def backlog(self, since: sa.ColumnElement[int], *which: sa.ColumnElement[bool]) -> tuple[int, float]:
         """Return how many rows match *which*, and how many seconds ago the earliest *since* of them was; 0 for none."""
         query = sa.select(sa.func.count(), sa.func.min(since)).where(*which)
-        async with self.reading() as connection:
-            count, earliest = (await connection.execute(query)).one()
+        ((count, earliest),) = await self.rows(query)
         return count, self.seconds_since(earliest)
 
     def seconds_since(self, stored: int | None) -> float:

@@ -101,8 +101,7 @@ class Store:
         Where this process stands still, also that of its ``release``.
         """
         try:
-            async with self.session.reading() as connection:
-                self.session.check_data_version(await connection.scalar(sa.select(USED_WITH)))
+            self.session.check_data_version(await self.session.scalar(sa.select(USED_WITH)))
             if not self.session.has_written_within(WRITTEN_LATELY):
                 async with self.transaction() as tx:
                     # Changes nothing, but shows a disk that is full or read-only.
@@ -298,8 +297,7 @@ class DatabaseClock:
     async def read(self, session: Session) -> None:
         """Read the time from the database; raises StoreError."""
         before = self._steady()
-        async with session.reading() as connection:
-            moment: datetime = await connection.scalar(sa.text("SELECT clock_timestamp()"))
+        moment: datetime = await session.scalar(sa.text("SELECT clock_timestamp()"))
         after = self._steady()
         # The database read its clock at some time between the two; the middle has the smallest error.
         self._read, self._at = moment.astimezone(UTC), (before + after) / 2

@@ -55,7 +55,7 @@ class Leases:
         if self._session.stands_still:
             return []
         query = query.where(self.free)
-        if look and not await self._has_any(query):
+        if look and not await self._session.rows(query):
             return []
         try:
             async with self._session.writing() as tx:
@@ -67,10 +67,6 @@ class Leases:
         except OtherRelease:
             return []
         return rows
-
-    async def _has_any(self, query: sa.Select[Any]) -> bool:
-        async with self._session.reading() as connection:
-            return (await connection.execute(query)).first() is not None
 
     def _is_row(self, row: sa.Row[Any]) -> sa.ColumnElement[bool]:
         return sa.and_(*(column == getattr(row, column.name) for column in self._table.primary_key))

@@ -197,8 +197,7 @@ class Outbox:
         query = sa.select(first, USED_WITH.label("used_with")).where(
             *self._deliverable_conditions(but), self.leases.free
         )
-        async with self._session.reading() as connection:
-            row = (await connection.execute(query)).one()
+        (row,) = await self._session.rows(query)
         self._session.check_data_version(
             row.used_with
         )  # asked every second: this is where most processes learn of an update
@@ -222,8 +221,7 @@ class Outbox:
     async def waiting_change_ids(self, purpose: Purpose) -> Sequence[str]:
         """Return the ids of changes that have a message of this *purpose* to come, the next one first."""
         query = sa.select(outbox.c.change_id).where(WAITS, outbox.c.purpose == purpose).order_by(outbox.c.due)
-        async with self._session.reading() as connection:
-            return list(await connection.scalars(query))
+        return [row.change_id for row in await self._session.rows(query)]
 
     async def retry_given_up(self) -> None:
         """Enqueue given-up messages again: the problem in Slack may have been fixed since."""
@@ -270,9 +268,7 @@ class Cards:
 
     async def get(self, change_id: str, purpose: str) -> tuple[str, str] | None:
         query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id, cards.c.purpose == purpose)
-        async with self._session.reading() as connection:
-            row = (await connection.execute(query)).one_or_none()
-        return None if row is None else (row.channel, row.ts)
+        return next(((row.channel, row.ts) for row in await self._session.rows(query)), None)
 
     async def put(
         self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str, permalink: str = ""
@@ -305,12 +301,10 @@ class Cards:
     async def is_message_of(self, change_id: str, channel: str, ts: str) -> bool | None:
         """Whether a message is one of the change's own; None where no message of the change is on record."""
         query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id)
-        async with self._session.reading() as connection:
-            known = [(row.channel, row.ts) for row in await connection.execute(query)]
+        known = [(row.channel, row.ts) for row in await self._session.rows(query)]
         return (channel, ts) in known if known else None
 
     async def link(self, change_id: str) -> str:
         """Return the permalink of the change's card; empty while there is none."""
         query = sa.select(cards.c.permalink).where(cards.c.change_id == change_id, cards.c.purpose == "card")
-        async with self._session.reading() as connection:
-            return await connection.scalar(query) or ""
+        return await self._session.scalar(query) or ""

@@ -95,8 +95,7 @@ class Inbox:
         try:
             if await self._insert(row):
                 return True
-            async with self._session.reading() as connection:
-                return (await connection.execute(this)).first() is not None
+            return bool(await self._session.rows(this))
         except StoreError:
             raise unclear from None
 
@@ -116,9 +115,7 @@ class Inbox:
         """Return the request, done or not; None where it is no longer remembered."""
         remembered = inbox.c.received >= self._session.now(-REMEMBERED_FOR)
         query = sa.select(inbox).where(inbox.c.id == request_id, remembered)
-        async with self._session.reading() as connection:
-            row = (await connection.execute(query)).one_or_none()
-        return None if row is None else _read_request(row, row.owner)
+        return next((_read_request(row, row.owner) for row in await self._session.rows(query)), None)
 
     async def attach(self, request_id: str, more: Mapping[str, Any]) -> None:
         """Add *more* to the payload of a request, for as long as the request is remembered."""
@@ -210,8 +207,7 @@ class Timers:
     async def next_due(self, lane: str | None = None) -> datetime | None:
         """Return when the next free timer is due, or was; None where there is none. *lane*: as in `claim`."""
         query = sa.select(sa.func.min(timers.c.due)).where(self.leases.free, _is_in_lane(lane))
-        async with self._session.reading() as connection:
-            due = await connection.scalar(query)
+        due = await self._session.scalar(query)
         return None if due is None else moment(due)
 
     async def claim(self, owner: str, lease: timedelta, lane: str | None = None) -> Timer | None:
@@ -242,9 +238,8 @@ class Timers:
     async def list_pending(self, kind: TimerKind) -> Sequence[Timer]:
         """Return the timers of this *kind*, soonest first."""
         query = sa.select(timers).where(timers.c.kind == kind).order_by(timers.c.due)
-        async with self._session.reading() as connection:
-            rows = await connection.execute(query)
-            return [Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number) for row in rows]
+        rows = await self._session.rows(query)
+        return [Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number) for row in rows]
 
 
 def _require_known_kinds(known: Collection[str], rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
