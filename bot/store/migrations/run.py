@@ -52,7 +52,7 @@ def refuse_other_schema(connection: sa.Connection, migrations: Path = MIGRATIONS
 
 def usable_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> str | None:
     """Return the schema of the database, None before the first one; raises StoreError where a start would refuse it."""
-    found = _current_schema(connection)
+    found = _read_if_there(connection, VERSION, "version_num")
     if found in DEVELOPMENT:
         raise StoreError(
             "it was made by a development version of Gatehouse, before 0.1.0, which this release can't read. Nothing was"
@@ -83,17 +83,9 @@ def newest_schema(migrations: Path = MIGRATIONS) -> str:
     return _known_schemas(migrations)[-1]
 
 
-def _current_schema(connection: sa.Connection) -> str | None:
-    """Return the schema of the database; None where it has none yet."""
-    if not sa.inspect(connection).has_table(VERSION.name):
-        return None
-    found: str | None = connection.scalar(sa.select(VERSION.c.version_num))
-    return found
-
-
 def _refuse_newer(connection: sa.Connection, found: str, known: str) -> None:
     """Raise StoreError unless the release that made schema *found* says that one which knows *known* may work with it."""
-    needed = _required_schema(connection)
+    needed = _read_if_there(connection, compatibility, "oldest_schema")
     if needed is None or needed > known:
         raise StoreError(
             f"the database has schema {found}, which a newer release of Gatehouse made; this release knows schema {known}"
@@ -103,9 +95,9 @@ def _refuse_newer(connection: sa.Connection, found: str, known: str) -> None:
     log.warning("newer_schema", schema=found, known=known)
 
 
-def _required_schema(connection: sa.Connection) -> str | None:
-    """Return the oldest schema whose release may work with the database as it is; None where that is not stored."""
-    if not sa.inspect(connection).has_table(compatibility.name):
+def _read_if_there(connection: sa.Connection, table: sa.TableClause, column: str) -> str | None:
+    """Return the value of *column* in the one row of *table*; None where the database has no such table yet, or no row."""
+    if not sa.inspect(connection).has_table(table.name):
         return None
-    needed: str | None = connection.scalar(sa.select(compatibility.c.oldest_schema))
-    return needed
+    found: str | None = connection.scalar(sa.select(table.c[column]))
+    return found
