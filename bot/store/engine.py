@@ -22,7 +22,7 @@ from bot.changes.model.states import State
 from bot.health import WORKS, Health, health_of
 from bot.store.audit import Audit
 from bot.store.changes import Changes
-from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, Pins, TestUrls
+from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls
 from bot.store.db import (
     Session,
     StoreCorrupt,
@@ -59,7 +59,6 @@ class Store:
     outbox: Outbox
     cards: Cards
     lists: LastLists
-    pins: Pins
     former_ids: FormerIds
     timers: Timers
     audit: Audit
@@ -134,7 +133,6 @@ async def open_store(
             outbox=Outbox(session),
             cards=Cards(session),
             lists=LastLists(session, channel_settings),
-            pins=Pins(session, channel_settings),
             former_ids=FormerIds(session),
             timers=Timers(session),
             audit=audit,

@@ -82,7 +82,7 @@ class Answers:
             await self._slack.call("pins.add", channel=channel, timestamp=ts)
         except SlackRefused as refusal:
             raise NotPinned(refusal.code) from refusal
-        if before := await self._gatehouse.store.pins.replace(channel, reply.pins, ts):
+        if before := await self._gatehouse.store.channel_settings.replace_pin(channel, reply.pins, ts):
             with suppress(SlackRefused, SlackUnreachable):  # somebody may have unpinned or deleted it
                 await self._slack.call("pins.remove", channel=channel, timestamp=before)
 
