@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Final
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from bot.changes.model.documents import Document
+from bot.changes.model.documents import segments_of
 from bot.changes.model.edits import Edit, Kind
 
 Names = tuple[str, ...]
@@ -100,10 +100,9 @@ class ChatFreeze(Freeze):
 
 
 def _covers_member(freeze: Freeze, edit: Edit) -> bool:
-    segments = {segment for document in (edit.before, edit.after) for segment in _segments(document)}
-    return _matches_any(edit.target.site or "", freeze.sites) or any(
-        _matches_any(name, freeze.segments) for name in segments
-    )
+    segments = segments_of(edit.before) | segments_of(edit.after)
+    in_segments = any(_matches_any(name, freeze.segments) for name in segments)
+    return in_segments or _matches_any(edit.target.site or "", freeze.sites)
 
 
 def _covers_rule(freeze: Freeze, edit: Edit) -> bool:
@@ -130,10 +129,6 @@ def _names(edit: Edit) -> Iterator[str]:
     for document in (edit.before, edit.after):
         if isinstance(name := (document or {}).get("name"), str):
             yield name
-
-
-def _segments(document: Document | None) -> Sequence[str]:
-    return (document or {}).get("allowedSegments") or ()
 
 
 def _hosts(edit: Edit) -> set[str | None]:
