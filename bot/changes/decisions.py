@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, assert_never
 
 from bot.changes.consequences import LATE_START
-from bot.changes.events import GATEHOUSE, event_of
+from bot.changes.events import event_of
 from bot.changes.execute import Executor
 from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import Journal
@@ -32,6 +32,7 @@ from bot.changes.rights import RELEASES, Decision, OfRequest, Rights
 from bot.changes.targets import LOOKING, read_live
 from bot.policy.access import Access
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed, count_people
+from bot.store.audit import GATEHOUSE
 from bot.store.db import TargetBusy
 from bot.store.outbox import Purpose
 from bot.tracing import note

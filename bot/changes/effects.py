@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.consequences import follow_move, record_fields
-from bot.changes.events import GATEHOUSE
+from bot.changes.events import actor_of
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Kind, Target
@@ -81,8 +81,7 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
         # The target is again just what the request was made for, so it stays valid.
         if undo is None and canonical_form(waiting.edit.before) == canonical_form(found):
             continue
-        by = GATEHOUSE if change.is_automatic else change.request.requester
-        fields: dict[str, Any] = {"result": found, "finished_at": now, "overtaken_by": by}
+        fields: dict[str, Any] = {"result": found, "finished_at": now, "overtaken_by": actor_of(change)}
         if (stale := await store.changes.move(tx, waiting.id, Move.INVALIDATE, **fields)) is not None:
             await follow_move(store, tx, waiting, stale, Move.INVALIDATE, change.request.requester)
             overtaken.append(stale)
@@ -144,8 +143,7 @@ async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Chan
     if whole is None or whole.request.reverts_at is not None:
         return
     at = redo.run.finished_at or redo.created
-    by = GATEHOUSE if redo.is_automatic else redo.request.requester
-    redone = Redone(change=redo.set_id or redo.id, by=by, at=at)
+    redone = Redone(change=redo.set_id or redo.id, by=actor_of(redo), at=at)
     await store.changes.record(tx, was, undone_by=None, undone=None, redone=redone)
     if was.set_id is not None:
         await store.items.mark(tx, was.set_id, was.item_number, Outcome.APPLIED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import structlog
 
@@ -11,12 +11,14 @@ from bot.changes.consequences import CONSEQUENCES
 from bot.changes.model.change import Change
 from bot.changes.model.states import LIVE, Move, State
 from bot.metrics import ENDED_CHANGES
-from bot.store.audit import Event
+from bot.store.audit import GATEHOUSE, Event
 
 log = structlog.get_logger(__name__)
 
-GATEHOUSE: Final = "gatehouse"
-"""The actor of what Gatehouse did automatically."""
+
+def actor_of(change: Change) -> str:
+    """Return who is on record as having requested *change*: Gatehouse, where it came about automatically."""
+    return GATEHOUSE if change.is_automatic else change.request.requester
 
 
 def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
@@ -40,12 +42,10 @@ def event_of_claim(change: Change) -> Event:
 
 def event_of_request(change: Change) -> Event:
     """Return the event that *change* was requested, with what it is to do."""
-    actor = GATEHOUSE if change.is_automatic else change.request.requester
-    if change.is_bulk:
-        bulk = change.bulk
-        purpose = bulk.purpose.model_dump(mode="json") if bulk.purpose else {}
-        return event_of("requested", change, actor, purpose=purpose, items=bulk.size, kinds=list(bulk.kinds))
-    return event_of("requested", change, actor, before=change.edit.before, after=change.edit.after)
+    detail: dict[str, Any] = {"before": change.edit.before, "after": change.edit.after}
+    if (bulk := change.bulk).purpose is not None:
+        detail = {"purpose": bulk.purpose.model_dump(mode="json"), "items": bulk.size, "kinds": list(bulk.kinds)}
+    return event_of("requested", change, actor_of(change), **detail)
 
 
 def _end_details(change: Change) -> dict[str, Any]:

@@ -14,14 +14,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.changes.admission import require_admission
 from bot.changes.consequences import BEGINNINGS, CONSEQUENCES, follow_move, record_fields, set_due
 from bot.changes.effects import mark_effects
-from bot.changes.events import GATEHOUSE, event_of, event_of_claim, event_of_move, event_of_request, report_ends
+from bot.changes.events import event_of, event_of_claim, event_of_move, event_of_request, report_ends
 from bot.changes.model.change import Change, Ended
 from bot.changes.model.items import Item
 from bot.changes.model.parts import Guard, Held, Question
 from bot.changes.model.states import Move, State
 from bot.changes.refusals import AlreadyDecided, NotTemporary, TooManyQuestions, UnknownChange
 from bot.policy.limits import MAX_QUESTIONS_PER_REQUEST, MAX_WAITING_REQUESTS
-from bot.store.audit import Event
+from bot.store.audit import GATEHOUSE, Event
 from bot.store.engine import Store
 from bot.store.items import rows_of
 from bot.store.outbox import Purpose

@@ -14,7 +14,6 @@ from typing import Any, Final
 import structlog
 
 from bot.changes.consequences import LATE_START
-from bot.changes.events import GATEHOUSE
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.model.items import Outcome
@@ -26,6 +25,7 @@ from bot.changes.refusals import NotPlanned, NotTemporary, NotUndoable
 from bot.changes.worker import Wake, work_off
 from bot.clients.errors import PERMANENT_CODES, REFUSALS, ClientError
 from bot.policy.inquiry import DirectoryUnavailable
+from bot.store.audit import GATEHOUSE
 from bot.store.db import TargetBusy
 from bot.store.outbox import Purpose
 from bot.store.queues import LANES, Timer, TimerKind

@@ -12,7 +12,6 @@ from typing import Final
 
 import pytest
 
-from bot.changes.events import GATEHOUSE
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import CauseKind, ChangeRequest, Guard
@@ -29,7 +28,7 @@ from bot.changes.refusals import (
 )
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Snapshot
-from bot.store.audit import Entry, Filters
+from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 from tests.changes.world import (

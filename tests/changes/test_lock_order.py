@@ -8,11 +8,12 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.events import GATEHOUSE, event_of
+from bot.changes.events import event_of
 from bot.changes.journal import LEASE
 from bot.changes.model.change import Ended
 from bot.changes.model.edits import Target
 from bot.changes.model.states import Move, State
+from bot.store.audit import GATEHOUSE
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import World
 from tests.drills.fleet import until
