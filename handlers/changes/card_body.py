@@ -195,7 +195,7 @@ def _item_blocks(change: Change, progress: Progress) -> list[Block]:
     how_far = ""
     if change.state in {State.APPROVED, State.APPLYING}:
         how_far = progress_text(tally)
-    elif has_begun and (tally.of(DONE) < sum(tally.counts.values()) or change.run.undone_by):
+    elif has_begun and (tally.of(DONE) < tally.total() or change.run.undone_by):
         how_far = counts_text(tally)
     items = items_view.lines(progress, has_begun=has_begun) if progress.first else []
     return [*([messages.section(how_far)] if how_far else []), *items, *_not_moved(change, progress)]

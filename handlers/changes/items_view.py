@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -195,7 +194,7 @@ def file_name(whole: Change) -> str:
 def comment(whole: Change, items: Sequence[Item]) -> str:
     """Return the message that goes with the result file, as mrkdwn."""
     skipped = sum(item.outcome is Outcome.SKIPPED and not item.follows for item in items)
-    head = title_of(whole, Tally(Counter(item.outcome for item in items)))
+    head = title_of(whole, Tally(item.outcome for item in items))
     entries = "1 entry was" if skipped == 1 else f"{skipped:,} entries were"
     why = f" {entries} skipped. The attached file says why, and what" if skipped else " The attached file says what"
     return f"*{head}.*{why} became of each entry."
@@ -207,5 +206,5 @@ def lines(progress: Progress, *, has_begun: bool) -> list[Block]:
         line_of(item, has_begun=has_begun, since=progress.overtaking.get(item.number)).strip()
         for item in progress.first[:SHOWN]
     ]
-    more = and_more(sum(progress.tally.counts.values()) - len(shown))
+    more = and_more(progress.tally.total() - len(shown))
     return [messages.section(text) for text in messages.pack_lines([*shown, *([f"{more}."] if more else [])])]

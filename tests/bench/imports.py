@@ -194,8 +194,8 @@ async def _carried_out(gatehouse: Gatehouse, items: Sequence[Item], taken: Taken
     aside.cancel()
     await asyncio.gather(aside, return_exceptions=True)
     tally = await gatehouse.store.items.tally(whole.id)
-    if tally.counts != {"applied": len(items)}:
-        raise RuntimeError(f"the set did not come to its end as it should: {tally.counts}")
+    if tally != {"applied": len(items)}:
+        raise RuntimeError(f"the set did not come to its end as it should: {tally}")
 
 
 async def _ended(gatehouse: Gatehouse, whole: Change) -> None:

@@ -170,7 +170,7 @@ class Promises:
         assert not made or max(made.values()) == 1, f"made twice: {made}"
 
     def tally(self, whole: Change) -> Tally:
-        return Tally(Counter(item.outcome for (set_id, _), item in self.items.items() if set_id == whole.id))
+        return Tally(item.outcome for (set_id, _), item in self.items.items() if set_id == whole.id)
 
     def _moved(self, row: Any, old: Change | None, versions: dict[str, int], events: list[str]) -> None:
         new = Change.model_validate_json(row.document)
@@ -479,7 +479,7 @@ class Promises:
         if change.is_bulk:
             assert self.tally(change).of(OPEN) == 0
             if card is not None:
-                assert self.world.tallies[change.id].counts == self.tally(change).counts, "the card tells of other ends"
+                assert self.world.tallies[change.id] == self.tally(change), "the card tells of other ends"
             if not self._in_force(change):
                 return
         if (

@@ -329,7 +329,7 @@ async def test_a_set_that_waited_is_not_begun(world: World, loss: Loss, who: str
         who,
         why,
     )
-    assert (await world.store.items.tally(whole.id)).counts == {Outcome.STOPPED: 2}
+    assert await world.store.items.tally(whole.id) == {Outcome.STOPPED: 2}
     assert world.calls_that_write() == 0
 
 
@@ -349,10 +349,10 @@ async def test_a_set_that_a_process_left_is_not_gone_on_with(world: World, step:
     for _ in range(3):
         await mine.carry_out_a_set()
         world.clock.moment += A_WHILE
-    found = (await world.store.items.tally(whole.id)).counts
+    found = await world.store.items.tally(whole.id)
 
     ended = await clear(world, mine, whole)
-    counts = (await world.store.items.tally(whole.id)).counts
+    counts = await world.store.items.tally(whole.id)
     assert not counts.get(Outcome.UNKNOWN)
     assert world.calls_that_write() == before
     assert counts.get(Outcome.APPLIED, 0) == names(world).count("Ours")

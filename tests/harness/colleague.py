@@ -79,7 +79,7 @@ class Colleague(Person):
         async def fits(change: Change) -> bool:
             if not change.is_bulk or change.state in LIVE or not where(change):
                 return False
-            return (await self.store.items.tally(change.id)).counts == expected
+            return await self.store.items.tally(change.id) == expected
 
         return await self._waits_for(lambda: self._card(fits), f"{outcomes}")
 

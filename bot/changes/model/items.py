@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Final, Self
 
@@ -91,14 +91,8 @@ class Item(Stored):
         return str(document.get("name") or self.target.key or "")
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Counter[Outcome]):
     """How many items of a bulk change have each outcome."""
-
-    counts: Mapping[Outcome, int]
-
-    def __getitem__(self, outcome: Outcome) -> int:
-        return self.counts.get(outcome, 0)
 
     def of(self, outcomes: Iterable[Outcome]) -> int:
         return sum(self[outcome] for outcome in outcomes)
@@ -106,7 +100,7 @@ class Tally:
     @property
     def meant(self) -> int:
         """Items that were to be done."""
-        return sum(self.counts.values()) - self[Outcome.SKIPPED]
+        return self.total() - self[Outcome.SKIPPED]
 
     @property
     def left(self) -> int:
