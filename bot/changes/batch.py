@@ -119,13 +119,11 @@ class ServiceSite:
 class BatchExecutor:
     """Executes one bulk change while this process has its lease."""
 
+    worker: BatchWorker
     whole: Change
     lease: ChangeLease
     chunks: Chunks
     executor: Executor
-    new_id: Callable[[], str]
-    backoff: Callable[[], Backoff]
-    sleep: Callable[[float], Awaitable[None]]
     refused: bool = False
     """The change may no longer be applied: what was under way is reconciled, and nothing more is sent."""
     places: dict[tuple[str, str | None], ServiceSite] = field(default_factory=dict)
@@ -159,7 +157,7 @@ class BatchExecutor:
         """Reconcile items whose process died or whose answer was lost; send again those that are not done, where that is safe."""
         taken = await self._take_up([item.change_id or "" for item in items])
         if not taken:
-            await self.sleep(LOOK_AGAIN)  # another process has them
+            await self.worker.sleep(LOOK_AGAIN)  # another process has them
             return
         with self.lease.renewing(taken):
             left = await self.executor.reconcile(taken)
@@ -191,7 +189,7 @@ class BatchExecutor:
             await self._execute(at_work, look)
 
     def _make_change(self, item: Item, before: Snapshot) -> Change:
-        change = item_change(self.whole, item, change_id=self.new_id(), now=self.journal.now())
+        change = item_change(self.whole, item, change_id=self.worker.new_id(), now=self.journal.now())
         if item.kind is Kind.RULE_CREATE:
             return change.with_fields(lookalikes=tuple(before.lookalikes(change)))
         return change
@@ -207,7 +205,7 @@ class BatchExecutor:
         await self.journal.finish(await self.executor.read_back(sent))
 
     def _place(self, target: Target) -> ServiceSite:
-        return self.places.setdefault(target.place, ServiceSite(self.backoff()))
+        return self.places.setdefault(target.place, ServiceSite(self.worker.backoff()))
 
     # What is recorded of the items
 
@@ -336,9 +334,7 @@ class BatchWorker:
     def batch(self, whole: Change, lease: ChangeLease, *, refused: bool = False) -> BatchExecutor:
         """Return the executor of a bulk change that this process claimed."""
         chunks = Chunks(self.journal.store.items, whole.id, in_steps=whole.bulk.in_steps)
-        return BatchExecutor(
-            whole, lease, chunks, self.executor.with_lease(lease), self.new_id, self.backoff, self.sleep, refused
-        )
+        return BatchExecutor(self, whole, lease, chunks, self.executor.with_lease(lease), refused)
 
     async def _end(self, whole: Change, refusal: Mapping[str, str]) -> None:
         """End *whole*: as done where any item was done, or may have been; the card has the outcome of each item."""
