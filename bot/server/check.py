@@ -148,10 +148,8 @@ async def _slack(settings: Settings) -> Sequence[Finding]:
     async with open_slack(settings, settings.slack_bot_token.get_secret_value()) as slack:
         try:
             answer = await slack.call("auth.test")
-        except SlackRefused as refusal:
-            return [_refusal_finding("Slack", "slack_bot_token", settings, refusal)]
-        except SlackUnreachable as error:
-            return [_unreachable(settings, error)]
+        except (SlackRefused, SlackUnreachable) as error:
+            return [_slack_failure("Slack", "slack_bot_token", settings, error)]
         found = [Finding("Slack", True, f"signed in as {answer.get('user')} in {answer.get('team')}")]
         found.append(_scopes(slack.scopes))
         off = slack.clock_trouble()
@@ -175,21 +173,19 @@ async def validate_blocks(slack: Slack, drawn: Mapping[str, Any]) -> Finding:
     return Finding(part, True, "Slack takes the largest of both")
 
 
-def _refusal_finding(part: str, name: str, settings: Settings, refusal: SlackRefused) -> Finding:
-    """Return the finding about a refused token, the setting *name*, or about an answer that isn't one of Slack's Web API."""
-    if refusal.code in NOT_THE_API:
-        words = f"the answer from {settings.slack_api_url} is not one of Slack's Web API ({refusal.code})"
+def _slack_failure(part: str, name: str, settings: Settings, error: SlackRefused | SlackUnreachable) -> Finding:
+    """Return the finding about a token, the setting *name*, that Slack refused, or about no answer or one that isn't Slack's."""
+    if isinstance(error, SlackUnreachable):
+        if error.by_proxy:
+            return _failure("Slack", "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
+        mend = "See that this machine reaches it: its name, its network and its firewall"
+        return _failure("Slack", "slack_api_url", f"no answer from {settings.slack_api_url} ({error})", mend)
+    if error.code in NOT_THE_API:
+        words = f"the answer from {settings.slack_api_url} is not one of Slack's Web API ({error.code})"
         return _failure(part, "slack_api_url", words)
-    if refusal.is_away:
-        return Finding(part, False, f"Slack is in trouble ({refusal.code})", "Try again in some minutes")
-    return _failure(part, name, f"Slack refuses it ({refusal.code})")
-
-
-def _unreachable(settings: Settings, error: SlackUnreachable) -> Finding:
-    if error.by_proxy:
-        return _failure("Slack", "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
-    mend = "See that this machine reaches it: its name, its network and its firewall"
-    return _failure("Slack", "slack_api_url", f"no answer from {settings.slack_api_url} ({error})", mend)
+    if error.is_away:
+        return Finding(part, False, f"Slack is in trouble ({error.code})", "Try again in some minutes")
+    return _failure(part, name, f"Slack refuses it ({error.code})")
 
 
 def _scopes(granted: str) -> Finding:
@@ -208,33 +204,24 @@ async def _app_token(settings: Settings) -> Sequence[Finding]:
     async with open_slack(settings, settings.slack_app_token.get_secret_value()) as slack:
         try:
             await slack.post_form("apps.connections.open")
-        except SlackRefused as refusal:
-            return [_refusal_finding("Socket Mode", "slack_app_token", settings, refusal)]
-        except SlackUnreachable as error:
-            return [_unreachable(settings, error)]
+        except (SlackRefused, SlackUnreachable) as error:
+            return [_slack_failure("Socket Mode", "slack_app_token", settings, error)]
     return [Finding("Socket Mode", True, "Slack takes the app token")]
 
 
 async def _services(settings: Settings) -> Iterable[Finding]:
     """Check that both services accept the keys, for each site separately."""
     async with open_services(settings) as services:
-        asked = [
-            _list_finding(
-                "rules service", "rules", services.rules.all(), "rules_base_url", "rules_api_key", "rules_base_url"
-            )
-        ]
+        asked = [_list_finding("rules service", "rules", services.rules.all(), "rules_api_key", "rules_base_url")]
         for name, client in services.members.items():
             key = "members_api_keys" if name in settings.members_api_keys else "members_api_key"
-            asked.append(
-                _list_finding(f"members of {name}", "members", client.all(), "members_base_url", key, "members_sites")
-            )
+            asked.append(_list_finding(f"members of {name}", "members", client.all(), key, "members_sites"))
         return await asyncio.gather(*asked)
 
 
-async def _list_finding(
-    part: str, what: str, asked: Awaitable[Listing[Any]], base: str, key: str, missing: str
-) -> Finding:
-    """Return the finding about a list. *base*, *key*, *missing*: the settings to check after an outage, a refusal or a 404."""
+async def _list_finding(part: str, what: str, asked: Awaitable[Listing[Any]], key: str, missing: str) -> Finding:
+    """Return the finding about a list of *what*. *key*, *missing*: the settings to check after a refusal, or a 404."""
+    base = f"{what}_base_url"
     try:
         found = await asked
     except Unauthorized as error:
