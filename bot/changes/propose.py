@@ -12,7 +12,7 @@ from bot.changes.execute import Executor
 from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
-from bot.changes.model.parts import ChangeDecision, Guard
+from bot.changes.model.parts import Guard
 from bot.changes.proposals import Proposal
 from bot.changes.refusals import TimeIsPast
 from bot.policy.access import Access
@@ -84,16 +84,9 @@ class Proposer:
             asked = max(asked or Guard.CONFIRM, Guard.CONFIRM, key=STRENGTH.index)
         ends = (change.request.starts_at, LATE_START), (change.request.reverts_at, timedelta())
         limits = [at + more for at, more in ends if at is not None]
-        decision = ChangeDecision(
-            guard=max(rule.guard, asked or Guard.NONE, key=STRENGTH.index),
-            approvals_needed=rule.approvals,
-            approvers=rule.approvers,
-            self_approval=rule.self_approval,
-            break_glass=rule.break_glass,
-            summoned=standing.summoned,
-            expires=min([change.created + rule.expires, *limits]),
-        )
-        return change.model_copy(update={"decision": decision})
+        guard = max(rule.guard, asked or Guard.NONE, key=STRENGTH.index)
+        requirements = rule.requirements | {"guard": guard, "summoned": standing.summoned}
+        return change.with_fields(**requirements, expires=min([change.created + rule.expires, *limits]))
 
     async def freeze_against(self, proposal: Proposal, at: datetime) -> Freeze | None:
         """Return the freeze that blocks *proposal* at the time *at*; None without one."""

@@ -283,13 +283,7 @@ class Access:
             break_glass=decision.break_glass,
         )
         both = strictest([then, now])
-        fields: dict[str, Any] = {
-            "guard": both.guard,
-            "approvals_needed": both.approvals,
-            "approvers": both.approvers,
-            "self_approval": both.self_approval and decision.self_approval,
-            "break_glass": both.break_glass,
-        }
+        fields = both.requirements | {"self_approval": both.self_approval and decision.self_approval}
         if both.approvers != decision.approvers:
             fields["summoned"] = policy.named_ids(both.approvers)
         return {name: value for name, value in fields.items() if value != getattr(decision, name)}

@@ -158,6 +158,12 @@ class GuardRule(_Strict):
     break_glass: tuple[str, ...] = ()
     """Names of roles whose people may go ahead alone, with a typed reason and a review after."""
 
+    @property
+    def requirements(self) -> dict[str, Any]:
+        """Return what it requires of a change, by the names of the fields of its decision."""
+        own = {"guard": self.guard, "approvals_needed": self.approvals, "approvers": self.approvers}
+        return own | {"self_approval": self.self_approval, "break_glass": self.break_glass}
+
     def fits(self, operation: str, site: str | None) -> bool:
         return fits(operation, self.operation) and self.site in {None, site}
 
