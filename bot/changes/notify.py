@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -52,12 +53,11 @@ SAID_BEFORE: Final[Mapping[str, Callable[[Change], datetime | None]]] = {
 """Messages that are only sent before a moment, which may be past after a downtime."""
 
 
+@dataclass(eq=False)
 class TooSoon(Exception):
     """A channel takes one message a second; *seconds* is how long until the next one."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
+    seconds: float
 
 
 class Pace:

@@ -101,12 +101,11 @@ class NotPlanned(ChangeError):
     """The change is not, or no longer, planned."""
 
 
+@dataclass(eq=False)
 class TooManyRequests(Exception):
     """The limit of waiting requests of the person is reached: *count* wait for a decision."""
 
-    def __init__(self, count: int) -> None:
-        super().__init__(count)
-        self.count = count
+    count: int
 
 
 RECORDED_AGAIN_AFTER: Final = timedelta(minutes=1)
