@@ -179,13 +179,11 @@ class OutboxWorker:
             # With an error on record, the tries before came to an end, so they did not kill their process.
             is_plain = message.attempt > MAX_UNENDED_TRIES and not message.error
             change = await self._store.changes.get(message.change_id)
-            if message.purpose == Purpose.DIGEST and not is_plain:
-                renew = partial(self._store.outbox.renew, message, self._lease)
-                async with keep_renewing(message.change_id, self._lease, renew):
+            renew = partial(self._store.outbox.renew, message, self._lease)
+            async with keep_renewing(message.change_id, self._lease, renew):  # a long file takes its time
+                if message.purpose == Purpose.DIGEST and not is_plain:
                     note, again = await self._digest(message.to)
-            elif change is not None and not await self._is_pointless(change, message.purpose):
-                renew = partial(self._store.outbox.renew, message, self._lease)
-                async with keep_renewing(message.change_id, self._lease, renew):  # a long file takes its time
+                elif change is not None and not await self._is_pointless(change, message.purpose):
                     note = await self._deliver(change, message.name, is_plain)
         except TooSoon as pace:
             await self._store.outbox.give_back(message, self._now() + timedelta(seconds=pace.seconds))
