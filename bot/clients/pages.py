@@ -75,8 +75,9 @@ def page_of(
     signs = signs_of(values, size=len(records), page=number, has_followed=has_followed)
     following = _next_query(fields, links, is_flagged=signs.is_flagged) or _linked_query(values)
     total = _first_number(fields, TOTALS)
-    if total is None and not is_ignored(("X-Total-Count",), ignored):
-        total = _number(answer.headers.get("x-total-count"))
+    counted = answer.headers.get("x-total-count", "")
+    if total is None and not is_ignored(("X-Total-Count",), ignored) and counted.isascii() and counted.isdigit():
+        total = int(counted)
     return Page(records, following, total, None if following else signs, signs.errors)
 
 
@@ -122,10 +123,3 @@ def _token(value: Any) -> str | None:
 def _first_number(fields: Mapping[str, Any], names: Iterable[str]) -> int | None:
     found = (fields.get(name) for name in names)
     return next((each for each in found if isinstance(each, int) and not isinstance(each, bool) and each >= 0), None)
-
-
-def _number(value: Any) -> int | None:
-    """Return *value*, a number or a text of digits, as a number; None where it is negative or neither."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value if value >= 0 else None
-    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else None

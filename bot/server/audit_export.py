@@ -33,13 +33,9 @@ COLUMNS: Final = (
 )
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 async def write_entries(database_url: str, form: str, since: int | None, out: TextIO) -> None:
     """Write the entries of the last *since* seconds to *out*, as ``jsonl`` or ``csv``; all of them where None."""
-    filters = Filters(since=None if since is None else _now() - timedelta(seconds=since))
+    filters = Filters(since=None if since is None else datetime.now(UTC) - timedelta(seconds=since))
     table = csv.writer(out)
     if form == "csv":
         table.writerow(COLUMNS)
