@@ -229,7 +229,7 @@ class Executor:
             self.failpoint("sent")
         if change.edit.kind is Kind.RULE_CREATE:
             # Only the answer names the new rule; without it, reading back has to search all rules by content.
-            change = change.with_fields(target=change.edit.target.model_copy(update={"key": answer.text}))
+            change = change.with_fields(target=change.edit.target.with_key(answer.text))
         return Sent(change, answer)
 
     async def _require_as_shown(self, change: Change, look: Look) -> Change:
@@ -290,7 +290,7 @@ class Executor:
         """Return *reading*; NOT_DONE or DIVERGED where the rule that it found belongs, or may belong, to another create."""
         if change.edit.kind is not Kind.RULE_CREATE or change.edit.target.key or not reading.is_done:
             return reading
-        found = change.edit.target.model_copy(update={"key": (reading.live or {}).get("id")})
+        found = change.edit.target.with_key((reading.live or {}).get("id"))
         others = [each for each in await self.journal.store.changes.creations(found) if each.id != change.id]
         if any(each.edit.target == found for each in others):
             return Reading(Verification.NOT_DONE)

@@ -276,7 +276,7 @@ class FollowUps:
         """Return *target* with its current id: a rule that was deleted and restored has a new one."""
         if target.service != "rules" or target.key is None:
             return target
-        return target.model_copy(update={"key": await self.store.former_ids.resolve(target.key)})
+        return target.with_key(await self.store.former_ids.resolve(target.key))
 
 
 def _find_since(made: Sequence[Change], by: str, since: datetime | None) -> Change | None:

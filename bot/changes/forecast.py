@@ -58,7 +58,7 @@ def _events(change: Change, edits: Sequence[Edit]) -> Iterator[Event]:
     for number, edit in enumerate(edits):
         target, part = edit.target, (change.id, number)
         if target.key is None:  # its service gives it an id
-            target = target.model_copy(update={"key": f"{PLANNED}{change.id[:8]}.{number}"})
+            target = target.with_key(f"{PLANNED}{change.id[:8]}.{number}")
         if begins and starts is not None:
             yield Event(starts, target, edit.before, edit.after, is_end=False, is_item=change.is_bulk, part=part)
         if ends is not None and (begins or change.is_temporary):

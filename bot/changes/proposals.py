@@ -160,7 +160,7 @@ def _inverse_edit(change: Change, live: Document | None) -> Edit:
     return Edit(
         kind=kind,
         # A rule that comes back gets a new id from its service.
-        target=target.model_copy(update={"key": None}) if kind is Kind.RULE_CREATE else target,
+        target=target.with_key(None) if kind is Kind.RULE_CREATE else target,
         before=before if edit.after is not None else None,
         after=after,
     )
@@ -262,7 +262,7 @@ def combine(purpose: Purpose, proposals: Sequence[Proposal]) -> Proposal:
     first = proposals[0].request
     return Proposal(
         purpose=purpose,
-        items=[proposal.items[0].model_copy(update={"number": number}) for number, proposal in enumerate(proposals, 1)],
+        items=[_with_number(number, proposal.items[0]) for number, proposal in enumerate(proposals, 1)],
         request=_repeat_request(first, by=first.requester, channel=first.channel),
     ).with_request_fields(
         warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.request.warnings))

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, canonical_form, contains_all
-from bot.changes.model.edits import Kind, Target
+from bot.changes.model.edits import Kind
 from bot.changes.model.states import Move
 from bot.changes.targets import Adapter, Answer, Differs, EndPassed, OutOfTurn, Snapshot, read_live
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refusal
@@ -58,7 +58,7 @@ async def read_back(adapter: Adapter, sent: Sequence[Sent]) -> Sequence[tuple[Se
     """
     first = sent[0].change
     alone = first.edit.kind is Kind.RULE_CREATE and first.set_id is None
-    targets = [_with_key(first.edit.target, None)] if alone else [each.change.edit.target for each in sent]
+    targets = [first.edit.target.with_key(None)] if alone else [each.change.edit.target for each in sent]
     snapshot = await adapter.snapshot(targets)
     readings = []
     for number, each in enumerate(sent):
@@ -96,7 +96,7 @@ def discard_answer(sent: Sent, why: str) -> Sent:
     if sent.answer is None or sent.answer.made is None:
         return sent
     target = sent.change.edit.target
-    return Sent(sent.change.with_fields(target=_with_key(target, None)), error=OutcomeUnknown(target.service, why))
+    return Sent(sent.change.with_fields(target=target.with_key(None)), error=OutcomeUnknown(target.service, why))
 
 
 def judge(change: Change, snapshot: Snapshot, named: Document | None = None) -> Reading:
@@ -110,12 +110,8 @@ def judge(change: Change, snapshot: Snapshot, named: Document | None = None) -> 
     if target.key is not None and change.set_id is not None:
         return verdict(change, named or snapshot.live(target))
     born = [key for key in snapshot.lookalikes(change) if key not in (change.run.lookalikes or ())]
-    live = named if target.key is not None else snapshot.live(_with_key(target, next(iter(born), None)))
+    live = named if target.key is not None else snapshot.live(target.with_key(next(iter(born), None)))
     return SEVERAL if len(born) > 1 else verdict(change, live)
-
-
-def _with_key(target: Target, key: str | None) -> Target:
-    return target.model_copy(update={"key": key})
 
 
 def verdict(change: Change, live: Document | None) -> Reading:
@@ -191,7 +187,7 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
     # The service took it and made something of its own of it; a deletion has nothing to be altered.
     altered = sent.answer is not None and diverged and None not in (reading.live, change.edit.after)
     if reading.is_done or altered:
-        target = _with_key(change.edit.target, change.edit.target.key or (reading.live or {}).get("id"))
+        target = change.edit.target.with_key(change.edit.target.key or (reading.live or {}).get("id"))
         answer = {} if sent.answer is None else {"outcome": sent.answer.text}
         return Move.FINISH, {"result": reading.live, "target": target} | answer
     if sent.answer is not None:

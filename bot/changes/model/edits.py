@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from bot.changes.model.documents import Document, segments_of
 from bot.text.documents import Stored
@@ -62,6 +62,9 @@ class Target(Stored):
     def place(self) -> tuple[str, str | None]:
         """Return the service and the site; targets that share them are read and written together."""
         return self.service, self.site
+
+    def with_key(self, key: str | None) -> Self:
+        return self.model_copy(update={"key": key})
 
     def __str__(self) -> str:
         return "/".join(filter(None, (self.service, self.site, self.key)))
