@@ -104,11 +104,9 @@ class Audit:
         """
         if not events:
             return
-        query = sa.select(audit_head.c.seq, audit_head.c.hash, USED_WITH.label("used_with")).where(
-            audit_head.c.one == 1
-        )
+        query = sa.select(audit_head.c.seq, audit_head.c.hash, USED_WITH.label("used_with"))
         # One writer at a time from here on, since each hash follows from the one before.
-        head = (await tx.execute(query if self._session.sqlite else query.with_for_update())).one()
+        head = (await tx.execute(query.where(audit_head.c.one == 1).with_for_update())).one()
         self._session.check_data_version(head.used_with)
         if not ends_work:
             self._session.require_active()

@@ -53,6 +53,11 @@ def _apply_move(change: Change, move: Move, fields: Mapping[str, Any]) -> Change
     return change.with_fields(**{**fields, **first}, state=state)
 
 
+def _with_locks(query: sa.Select[Any]) -> sa.Select[Any]:
+    """Return *query* with its rows locked, always in one order, since two of them could deadlock otherwise."""
+    return query.order_by(changes.c.id).with_for_update()
+
+
 def _when(change: Change) -> tuple[datetime | None, datetime | None]:
     """Return when a planned change is to begin, and since when it is held."""
     return change.request.starts_at, change.run.held_at
@@ -138,7 +143,7 @@ class Changes(ChangeQueries):
         about = sa.or_(changes.c.target.in_(targets), *map(changes.c.idempotency_key.startswith, undone))
         wanted = select_changes(changes.c.state.in_([State.PROPOSED, State.PLANNED]), about)
         found = []
-        for row in await tx.execute(self._session.with_skip_locked(wanted)):
+        for row in await tx.execute(wanted.with_for_update(skip_locked=True)):
             with suppress(OtherRelease):
                 found.append(change_of(row))
         return found
@@ -204,7 +209,8 @@ class Changes(ChangeQueries):
 
         *but*: ids of changes to skip. *service*: the service whose changes are claimed; None for all.
         """
-        row = (await tx.execute(self._session.with_skip_locked(self._select_due(bulk, but, service)))).one_or_none()
+        due = self._select_due(bulk, but, service).with_for_update(skip_locked=True)
+        row = (await tx.execute(due)).one_or_none()
         return None if row is None else await self.take(tx, change_of(row), owner, lease)
 
     async def any_due(self, *, bulk: bool = False, but: Collection[str] = (), service: str | None = None) -> bool:
@@ -261,13 +267,9 @@ class Changes(ChangeQueries):
 
     async def _lock(self, tx: AsyncConnection, change_id: str) -> Row | None:
         """Return the row of a change, locked until the end of *tx*; None where there is none."""
-        query = self._with_lock(sa.select(changes).where(changes.c.id == change_id))
-        row: Row | None = (await tx.execute(query)).one_or_none()
+        query = sa.select(changes).where(changes.c.id == change_id)
+        row: Row | None = (await tx.execute(query.with_for_update())).one_or_none()
         return row
-
-    def _with_lock(self, query: sa.Select[Any]) -> sa.Select[Any]:
-        """Return *query* with its rows locked, always in one order, since two of them could deadlock otherwise."""
-        return query if self._session.sqlite else query.order_by(changes.c.id).with_for_update()
 
     async def take_up(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
         """Take over an item that a dead process was applying; None where its owner's lease still runs."""
@@ -302,7 +304,7 @@ class Changes(ChangeQueries):
         if items:
             theirs = sa.and_(changes.c.id.in_(items), open_)
             # Locked in one order first: an UPDATE takes its rows in whatever order it finds them.
-            await tx.execute(self._with_lock(sa.select(changes.c.id).where(theirs, changes.c.owner == owner)))
+            await tx.execute(_with_locks(sa.select(changes.c.id).where(theirs, changes.c.owner == owner)))
             await self.leases.write(tx, theirs, owner, until)
         return True
 
@@ -312,7 +314,7 @@ class Changes(ChangeQueries):
         Other fields that were written on them in the meantime stay.
         """
         query = sa.select(changes).where(changes.c.id.in_([each.change.id for each in ended]), changes.c.owner == owner)
-        rows = {row.id: row for row in await tx.execute(self._with_lock(query))}
+        rows = {row.id: row for row in await tx.execute(_with_locks(query))}
         moved, values = [], []
         for change, move, fields, due in ended:
             row = rows.get(change.id)

@@ -1,4 +1,7 @@
-"""Connections, transactions and errors of the database, and the one place where SQLite and PostgreSQL differ."""
+"""Connections, transactions and errors of the database, and the one place where SQLite and PostgreSQL differ.
+
+Rows are locked for PostgreSQL by ``FOR UPDATE``, which SQLAlchemy leaves out for SQLite: that has only one writer.
+"""
 
 from __future__ import annotations
 
@@ -364,10 +367,6 @@ class Session:
             raise
         except FAILURES as error:
             raise StoreError(_error_words(error)) from error
-
-    def with_skip_locked(self, query: sa.Select[Any]) -> sa.Select[Any]:
-        """Return *query* with SKIP LOCKED, to skip rows that another replica is claiming; SQLite has only one writer."""
-        return query if self.sqlite else query.with_for_update(skip_locked=True)
 
 
 FAILURES: Final = (SQLAlchemyError, OSError, UnicodeError)

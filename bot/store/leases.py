@@ -60,7 +60,7 @@ class Leases:
         try:
             async with self._session.writing() as tx:
                 # Checked again, since another process may have claimed them after the look.
-                rows = choose((await tx.execute(self._session.with_skip_locked(query))).all())
+                rows = choose((await tx.execute(query.with_for_update(skip_locked=True))).all())
                 if rows:
                     update = sa.update(self._table).where(sa.or_(*map(self._is_row, rows)))
                     await tx.execute(update.values(owner=owner, lease=self._session.now(lease), **values))
