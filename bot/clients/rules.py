@@ -139,12 +139,10 @@ class RulesReader(SharedList[Rule]):
         document = await read_document(
             self._service, await self._service.read("rules", self._checked_id(rule_id), priority=self._context.priority)
         )
-        rule = self._rule(document)
-        if rule.id != rule_id:
-            raise Unreadable(self._service.name, "it answered with another rule")
-        return rule
+        return self._rule(document, rule_id)
 
-    def _rule(self, document: dict[str, Any]) -> Rule:
+    def _rule(self, document: dict[str, Any], rule_id: str | None) -> Rule:
+        """Return the rule in an answer about *rule_id*, None for a new one; raises Unreadable, also for another rule."""
         record = document.get("data")
         if (count := _pairs_in(record)) > MAX_PAIRS_READ:
             raise UnreadableRecord(self._service.name, f"it has {count:,} pairs; at most {MAX_PAIRS_READ:,} are read")
@@ -153,6 +151,8 @@ class RulesReader(SharedList[Rule]):
         except ValidationError as error:
             raise _unreadable_error(self._service.name, record, error) from error
         self._bodies.note(rule)
+        if rule_id not in {None, rule.id}:
+            raise Unreadable(self._service.name, "it answered with another rule")
         return rule
 
     def _checked_id(self, rule_id: str) -> str:
@@ -200,12 +200,9 @@ class RulesClient(RulesReader):
             lambda body: self._write(method, *segments, body=body), draft.body(), new=rule_id is None
         )
         try:
-            rule = self._rule(document)
+            return self._rule(document, rule_id)
         except Unreadable as error:
             raise OutcomeUnknown(self._service.name, str(error)) from error
-        if rule_id is not None and rule.id != rule_id:
-            raise OutcomeUnknown(self._service.name, "it answered with another rule")
-        return rule
 
     async def _write(self, method: str, *segments: str, body: Any = None) -> dict[str, Any]:
         try:
