@@ -250,15 +250,10 @@ async def is_told_elsewhere(change: Change, store: Store) -> bool:
         tally = await store.items.tally(change.id)
         if tally.of(DONE) < tally.meant:
             return False
-    undone = await _undone_change(change, store)
+    undone = await store.changes.get(request.undoes or "")
     if undone is None or undone.request.channel != request.channel:
         return False
     if undone.request.cause is None:
         return True
-    was = await _undone_change(undone, store)
+    was = await store.changes.get(undone.request.undoes or "")
     return was is not None and was.run.redone is not None and was.run.redone.change == change.id
-
-
-async def _undone_change(change: Change, store: Store) -> Change | None:
-    """Return the change that *change* undoes; None where it undoes nothing."""
-    return None if change.request.undoes is None else await store.changes.get(change.request.undoes)
