@@ -15,7 +15,6 @@ from typing import Final
 
 import sqlalchemy as sa
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.changes.model.states import State
@@ -24,6 +23,7 @@ from bot.store.audit import Audit
 from bot.store.changes import Changes
 from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls
 from bot.store.db import (
+    FAILURES,
     Session,
     StoreCorrupt,
     StoreError,
@@ -230,7 +230,7 @@ async def _upgrade(engine: AsyncEngine, migrations: Path) -> str:
                 # release.
                 await connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234015)"))
             return await connection.run_sync(upgrade_schema, migrations)
-    except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
+    except FAILURES as error:
         cause = getattr(error, "orig", None) or error
         raise StoreError(f"the database cannot be opened: {str(cause)[:200]}") from error
 
