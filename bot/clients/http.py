@@ -116,7 +116,7 @@ class Service:
         self.name = name
         self.not_about_pages = not_about_pages
         self._gate = gate or Gate(name)
-        self._redact = redact
+        self.redact = redact
         self.limits = limits or CallLimits()
         self._base = checked_base(base_url, insecure_http=insecure_http)
         connect = min(CONNECT_SECONDS, self.limits.deadline / CONNECT_SHARE)
@@ -163,7 +163,7 @@ class Service:
         except (httpx.HTTPError, TimeoutError, zlib.error) as error:
             raise Unreachable(self.name, self._error_text(error)) from error
         if answer.asks_to_wait:
-            raise RateLimited(self.name, self._redact(answer.message), answer.status, answer.retry_after)
+            raise RateLimited(self.name, self.redact(answer.message), answer.status, answer.retry_after)
         if answer.status >= 500:
             raise Failing(self.name, answer.status)
         if 300 <= answer.status < 400:
@@ -200,11 +200,11 @@ class Service:
 
     def _error_text(self, error: Exception) -> str:
         """Return *error* in words for people, with the text of a refusing proxy, such as 407 Proxy Authentication Required."""
-        words = f": {self._redact(str(error))}" if isinstance(error, httpx.ProxyError) else ""
+        words = f": {self.redact(str(error))}" if isinstance(error, httpx.ProxyError) else ""
         return next((told for kinds, told in ERROR_TEXTS if isinstance(error, kinds)), "no answer") + words
 
     def _refusal(self, answer: Answer) -> Refusal:
-        return refusal(self.name, answer.status, self._redact(answer.message), answer.retry_after)
+        return refusal(self.name, answer.status, self.redact(answer.message), answer.retry_after)
 
     async def _call(
         self,

@@ -311,4 +311,4 @@ async def send_once(service: Service, method: str, *segments: str, context: Call
 def _raise_refusal(service: Service, answer: Answer, document: Any, messages: Iterable[str]) -> None:
     if isinstance(document, dict) and document.get("success") is False:
         why = next((str(document[name]) for name in messages if document.get(name)), "")
-        raise refusal(service.name, answer.status, why)
+        raise refusal(service.name, answer.status, service.redact(why))

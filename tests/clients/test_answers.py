@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 from bot.clients.answer import Answer
-from bot.clients.errors import ClientError, refusal
+from bot.clients.errors import ClientError, Refusal, refusal
+from bot.clients.http import Service
+from bot.clients.lists import json_of_write, read_document
 from bot.clients.urls import BadUrl, checked_base
 
 
@@ -32,6 +36,16 @@ def test_a_refusal_is_the_services_own_word(status: int, body: bytes, is_refusal
 def test_a_refusal_without_words_says_its_status() -> None:
     assert str(refusal("rules", 404, "")) == "status 404"
     assert str(refusal("rules", 404, "Rule not found.")) == "Rule not found."
+
+
+async def test_a_refusal_under_200_tells_no_key() -> None:
+    refused = Answer(200, b'{"success": false, "message": "The key k3y-of-rules is not allowed to do this"}')
+    redact = partial(re.sub, "k3y-of-rules", "[secret]")
+
+    async with Service("rules", "https://rules.example.com/v1", {}, redact=redact) as service:
+        for parsing in (read_document(service, refused), json_of_write(service, refused, "message")):
+            with pytest.raises(Refusal, match=r"^The key \[secret\] is not allowed to do this$"):
+                await parsing
 
 
 def test_each_error_is_stored_under_a_code_of_its_own() -> None:
