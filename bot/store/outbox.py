@@ -117,16 +117,9 @@ class Outbox:
         would deliver.
         """
         Purpose(purpose.partition("-")[0])
-        if due is not None:
-            await self._upsert(tx, change_id, purpose, first=micros(due), again=micros(due))
-            return
-        latest = self._session.now(within)
+        first = self._session.now(within) if due is None else micros(due)
         # A message that is being delivered may be rendered already, so news is due at a time of its own.
-        kept = sa.case((sa.and_(WAITS, self.leases.free), outbox.c.due), else_=latest) if within else latest
-        await self._upsert(tx, change_id, purpose, first=latest, again=kept)
-
-    async def _upsert(self, tx: AsyncConnection, change_id: str, purpose: str, *, first: int, again: object) -> None:
-        """Enqueue a message, due at *first*; one that is enqueued already becomes due at *again*."""
+        again = sa.case((sa.and_(WAITS, self.leases.free), outbox.c.due), else_=first) if within else first
         fresh = {"version": outbox.c.version + 1, "due": again, "attempt": 0, "last_error": ""}
         row = fresh | {"version": 1, "delivered": 0, "due": first}
         await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **row}, fresh)
