@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -128,15 +127,10 @@ class Gate:
             if waited > MAX_WAIT_SECONDS:
                 HELD_REQUESTS.labels(self._service, priority.name.lower(), "refused").inc()
                 raise RateLimited(self._service, "", self._status, wait, is_ours=is_ours)
-            with self._counting(urgent=is_urgent):
+            self._urgent_waiting += is_urgent
+            try:
                 await self._sleep(max(wait, YIELD_SECONDS))
+            finally:
+                self._urgent_waiting -= is_urgent
         if waited:
             HELD_REQUESTS.labels(self._service, priority.name.lower(), "waited").inc()
-
-    @contextmanager
-    def _counting(self, *, urgent: bool) -> Iterator[None]:
-        self._urgent_waiting += urgent
-        try:
-            yield
-        finally:
-            self._urgent_waiting -= urgent
