@@ -78,11 +78,11 @@ class World:
         joined._lookups, joined._own_lookups = self._lookups, lookups
         return joined
 
-    def free(self) -> Iterator[None]:
+    def free(self) -> Iterator[Step]:
         """Free the filters, in steps: freeing all in one go blocks the event loop for too long."""
         while self._lookups:
             self._lookups.pop()
-            yield
+            yield ()
 
     def find_matches(self, url: Url) -> tuple[Match, ...]:
         """Return the first MAX_FOLLOWED_RULES rules that match *url*."""

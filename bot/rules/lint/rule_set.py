@@ -39,7 +39,7 @@ class CrossRuleCheck:
         """Add the rules that block, in steps; without this, no rule is found to be hidden."""
         yield from self._blocks.take_in(rule for rule in self.world.rules if rule.rule_type == "Cancel")
 
-    def free(self) -> Iterator[None]:
+    def free(self) -> Iterator[Step]:
         """Free the indexes, in steps."""
         yield from self.world.free()
         yield from self._blocks.free()
@@ -193,7 +193,7 @@ def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Ef
         yield tuple(check_alone(rule))
         if is_effective(rule, groups):
             yield from together.check_rule(rule)
-    yield from _without_findings(together.free())
+    yield from together.free()
 
 
 def check_loops(
@@ -209,7 +209,7 @@ def check_loops(
             for pair in rule.pairs or () if rule.rule_type in LEADING else ():
                 found = [loop for start in start_urls(pair) for loop in walker.loops_from(start) if loop.needs_reason]
                 yield tuple(loop for loop in found if any(place.rule.id in ids for place in loop.places))
-    yield from _without_findings(world.free())
+    yield from world.free()
 
 
 def check_change(
@@ -248,7 +248,7 @@ def _check_parts(
         for part in parts:
             part.meet(other, heads)
         yield ()
-    yield from _without_findings(base.free())
+    yield from base.free()
 
 
 class _Part:
@@ -282,9 +282,3 @@ class _Part:
     def _add(self, findings: Iterable[Finding]) -> Step:
         self.findings += [finding for finding in findings if finding.concerns(self.rule.id)]
         return ()
-
-
-def _without_findings(steps: Iterator[None]) -> Iterator[Step]:
-    """Yield an empty step for each of *steps*, which only prepare or free something."""
-    for _ in steps:
-        yield ()
