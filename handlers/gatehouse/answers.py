@@ -40,6 +40,7 @@ from handlers.gatehouse.commands import (
     GatehouseStatus,
     GatehouseWhoami,
 )
+from handlers.gatehouse.views import Waiting
 from handlers.grammar.command import Command
 from handlers.rules.commands import RulesHistory
 from handlers.rules.rule_refs import REFERENCE, NotOne, find_rule
@@ -237,30 +238,15 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 
 @handles(GatehousePending)
 async def show_pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    found, due = await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH)
+    found = await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH)
     # What was approved for later, or could not begin, waits for somebody to say when.
     held = [each for each in await gatehouse.store.changes.list_planned() if each.run.held]
-    found = [*found, *held]
-    open_changes, reviews = (
-        await filter_readable(found, caller, gatehouse),
-        await filter_readable(due, caller, gatehouse),
-    )
-    page = ListPage.of([*open_changes, *reviews], command.page, MAX_LISTED)
-    count = await count_open(gatehouse) + len(held)
+    waiting = await filter_waiting(replace(found, changes=[*found.changes, *held]), caller, gatehouse)
+    page = ListPage.of([*waiting.changes, *waiting.reviews], command.page, MAX_LISTED)
     facts = await facts_of(page.items, gatehouse)
     able = () if caller.public else page.items
-    return Private(
-        views.pending_list(
-            page,
-            facts,
-            command,
-            counts=(count - len(found) + len(open_changes), len(reviews)),
-            public=caller.public,
-            unlisted=count - len(found),
-            hidden=len(found) + len(due) - page.total,
-            decidable={each.id for each in able if await can_decide(each, caller.user, gatehouse)},
-        )
-    )
+    decidable = {each.id for each in able if await can_decide(each, caller.user, gatehouse)}
+    return Private(views.pending_list(page, waiting, facts, command, public=caller.public, decidable=decidable))
 
 
 async def filter_readable(changes: Sequence[Change], caller: Caller, gatehouse: Gatehouse) -> Sequence[Change]:
@@ -269,18 +255,21 @@ async def filter_readable(changes: Sequence[Change], caller: Caller, gatehouse: 
     return [change for change in changes if allowed[change.read_operation] is None]
 
 
-async def waiting_changes(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
+async def filter_waiting(found: Waiting, caller: Caller, gatehouse: Gatehouse) -> Waiting:
+    """Return what of *found* is of kinds that the caller may read here; the others are counted."""
+    changes = await filter_readable(found.changes, caller, gatehouse)
+    reviews = await filter_readable(found.reviews, caller, gatehouse)
+    hidden = len(found.changes) + len(found.reviews) - len(changes) - len(reviews)
+    return Waiting(changes, reviews, found.unlisted, hidden)
+
+
+async def waiting_changes(gatehouse: Gatehouse, *, most: int) -> Waiting:
     """Return what waits for somebody: the changes that are open, so *most* of them, and those whose review is due."""
     due = await _changes_of(await gatehouse.store.outbox.waiting_change_ids(Purpose.REVIEW), gatehouse)
-    return await gatehouse.store.changes.list_open(limit=most), [change for change in due if change.review_due]
-
-
-async def count_open(gatehouse: Gatehouse) -> int:
-    return sum(
-        count
-        for state, count in (await gatehouse.store.changes.count_by_state()).items()
-        if state in LIVE - {State.PLANNED}
-    )
+    found = await gatehouse.store.changes.list_open(limit=most)
+    counts = await gatehouse.store.changes.count_by_state()
+    count = sum(counts.get(state, 0) for state in LIVE - {State.PLANNED})
+    return Waiting(found, [change for change in due if change.review_due], count - len(found))
 
 
 @handles(GatehousePlanned)

@@ -32,9 +32,9 @@ from handlers.gatehouse.answers import (
     STEPS,
     changes_behind,
     coming_changes,
-    count_open,
     facts_of,
     filter_readable,
+    filter_waiting,
     moment_of,
     waiting_changes,
 )
@@ -77,11 +77,7 @@ async def read_digest(since: datetime, caller: Caller, gatehouse: Gatehouse) -> 
     behind = await changes_behind(ended, gatehouse, as_sets=True)
     changes = list({each.id: each for entry in ended if (each := behind.get(entry.change_id))}.values())
     findings = await _findings(ended, caller, gatehouse)
-    found, due = await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH)
-    open_changes, reviews = (
-        await filter_readable(found, caller, gatehouse),
-        await filter_readable(due, caller, gatehouse),
-    )
+    waiting = await filter_waiting(await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH), caller, gatehouse)
     soon = gatehouse.now() + AHEAD
     comes = [each for each in await coming_changes(gatehouse) if (at := due_at(each)) is None or at <= soon]
     coming = await filter_readable(comes, caller, gatehouse)
@@ -89,13 +85,11 @@ async def read_digest(since: datetime, caller: Caller, gatehouse: Gatehouse) -> 
         entries=entries,
         has_all=len(entries) < MAX_ENTRIES,
         changes=changes,
-        waiting=open_changes,
-        unlisted=await count_open(gatehouse) - len(found),
-        reviews=reviews,
+        waiting=waiting,
         coming=coming,
         findings=findings,
         freezes=[each for each in await gatehouse.changes.freezes.all() if each.starts <= soon],
-        facts=await facts_of((*changes, *open_changes, *reviews, *coming), gatehouse),
+        facts=await facts_of((*changes, *waiting.changes, *waiting.reviews, *coming), gatehouse),
     )
 
 

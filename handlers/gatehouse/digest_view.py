@@ -27,6 +27,7 @@ from handlers.changes.list_view import RowFacts, row
 from handlers.changes.times import when
 from handlers.changes.titles import STATES, is_partly_done
 from handlers.gatehouse.commands import A_DAY, OFF, GatehouseAudit, GatehouseDigest, GatehousePending, GatehousePlanned
+from handlers.gatehouse.views import Waiting
 from handlers.grammar.command import slash
 from handlers.rules import check_view
 
@@ -78,10 +79,7 @@ class Digest:
     """Whether these are all entries of its time."""
     changes: Sequence[Change] = ()
     """The finished changes, newest first; a bulk change as one."""
-    waiting: Sequence[Change] = ()
-    unlisted: int = 0
-    """The number of further changes that wait."""
-    reviews: Sequence[Change] = ()
+    waiting: Waiting = field(default_factory=Waiting)
     coming: Sequence[Change] = ()
     """What starts or reverts in the day to come, the next first; before it what could not start."""
     findings: Sequence[Finding] | None = ()
@@ -95,7 +93,7 @@ def digest(found: Digest, *, since: datetime, public: bool, command: GatehouseDi
     """Return the digest as a message."""
     texts = digest_texts(found, since=since, public=public)
     buttons = [
-        run_button("Show pending", GatehousePending(), 0) if found.waiting or found.reviews else None,
+        run_button("Show pending", GatehousePending(), 0) if found.waiting.changes or found.waiting.reviews else None,
         run_button("Show what is planned", GatehousePlanned(), 1) if found.coming else None,
         run_button("Details", GatehouseAudit(since=command.since or A_DAY), 2) if found.entries else None,
         share_button(command),
@@ -108,11 +106,11 @@ def digest_texts(found: Digest, *, since: datetime, public: bool, most: int = MA
     """Return the parts of a digest, each with at most so many changes; one line where there is nothing to tell."""
     title = f"Since {when(since)}"
     part = partial(_part, found, public=public, most=most)
-    waiting = len(found.waiting) + found.unlisted
+    waiting, reviews = found.waiting, found.waiting.reviews
     parts = [
         part("", _sort_by_urgency(found)),
-        part(plural(waiting, "pending change"), found.waiting, unlisted=found.unlisted),
-        part(f"{plural(len(found.reviews), 'review')} due", found.reviews),
+        part(plural(waiting.count, "pending change"), waiting.changes, unlisted=waiting.unlisted),
+        part(f"{plural(len(reviews), 'review')} due", reviews),
         part("In the next 24 hours", found.coming),
         _freezes(found.freezes, most),
         _findings(found.findings, most),

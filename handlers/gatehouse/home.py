@@ -21,7 +21,7 @@ from handlers.blocks import modals
 from handlers.blocks.modals import View
 from handlers.changes.decisions import can_decide
 from handlers.gatehouse import home_view
-from handlers.gatehouse.answers import coming_changes, count_open, facts_of, waiting_changes
+from handlers.gatehouse.answers import coming_changes, facts_of, waiting_changes
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
@@ -51,23 +51,22 @@ async def refresh_home(click: Click, caller: Caller, gatehouse: Gatehouse) -> Re
 
 async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
-    open_changes, due = await waiting_changes(gatehouse, most=MAX_OPEN)
-    decisions = [each for each in open_changes if await can_decide(each, caller.user, gatehouse)]
+    waiting = await waiting_changes(gatehouse, most=MAX_OPEN)
+    decisions = [each for each in waiting.changes if await can_decide(each, caller.user, gatehouse)]
     rights = gatehouse.changes.decisions.rights
-    reviews = [each for each in due if await rights.is_allowed(each, Decision.REVIEW, caller.user)]
-    own = [each for each in open_changes if each.request.requester == caller.user and each not in decisions]
+    reviews = [each for each in waiting.reviews if await rights.is_allowed(each, Decision.REVIEW, caller.user)]
+    own = [each for each in waiting.changes if each.request.requester == caller.user and each not in decisions]
     coming = [each for each in await coming_changes(gatehouse) if each.request.requester == caller.user]
     latest = await gatehouse.store.changes.list_by_requester(caller.user, limit=LOOKED_THROUGH)
     elsewhere = [*own, *decisions, *coming]
     last = [each for each in latest if each not in elsewhere and not each.request.agreed][:LAST]
-    unlisted = await count_open(gatehouse) - len(open_changes)
     return home_view.home(
         decisions=decisions,
         reviews=reviews,
         own=own,
         coming=coming,
         last=last,
-        unlisted=unlisted,
+        unlisted=waiting.unlisted,
         facts=await facts_of((*decisions, *reviews, *own, *coming, *last), gatehouse),
         reads_rules=allowed["rule.read"] is None,
         reads_members=allowed["member.read"] is None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from bot import __version__
@@ -243,33 +244,43 @@ def _guard_words(rule: GuardRule) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits for somebody: open *changes*, and *reviews* that are due."""
+
+    changes: Sequence[Change] = ()
+    reviews: Sequence[Change] = ()
+    unlisted: int = 0
+    """The number of further open changes, which were not looked through."""
+    hidden: int = 0
+    """How many more there are of both that the reader may not read."""
+
+    @property
+    def count(self) -> int:
+        """Return how many changes are open."""
+        return len(self.changes) + self.unlisted
+
+
 def pending_list(
     page: ListPage[Change],
+    waiting: Waiting,
     facts: RowFacts,
     command: GatehousePending,
     *,
-    counts: tuple[int, int],
     public: bool,
-    unlisted: int = 0,
-    hidden: int = 0,
     decidable: Collection[str] = (),
 ) -> Message:
-    """Return a page of what waits. *counts*: how many changes are open, and how many reviews are due.
-
-    *unlisted*: how many of these are on no page. *hidden*: how many more the reader may not read.
-    *decidable*: ids of those that they can decide.
-    """
-    waiting, reviews = counts
-    if not page.items and not hidden:
+    """Return a page of what is *waiting*. *decidable*: ids of the changes that the reader can decide."""
+    if not page.items and not waiting.hidden:
         teaching = "Requests that wait for a decision and reviews that are due appear here."
         return empty_message(":white_check_mark:", "Nothing is pending.", teaching, command)
-    named = [messages.plural(waiting, "pending change")] * bool(waiting)
-    named += [f"{messages.plural(reviews, 'review')} due"] * bool(reviews)
+    named = [messages.plural(waiting.count, "pending change")] * bool(waiting.count)
+    named += [f"{messages.plural(len(waiting.reviews), 'review')} due"] * bool(waiting.reviews)
     drawn = rows(
         page.items, facts, public=public, button=lambda each: open_button(each) if each.id in decidable else None
     )
-    blocks = [*drawn, *(more_line(unlisted) if page.number == page.count else [])]
-    return list_message(", ".join(named) or "Pending", blocks, page, command, hidden=hidden)
+    blocks = [*drawn, *(more_line(waiting.unlisted) if page.number == page.count else [])]
+    return list_message(", ".join(named) or "Pending", blocks, page, command, hidden=waiting.hidden)
 
 
 def planned_list(

@@ -30,6 +30,7 @@ from handlers.gatehouse.commands import (
     GatehousePlanned,
 )
 from handlers.gatehouse.digest_view import Digest
+from handlers.gatehouse.views import Waiting
 from handlers.rules.commands import RulesHistory
 from tests.texts import Sample
 from tests.texts.cards import ANNA, CARA, CAUSES, MOVED, NOW, OLD_SHOP, OPS, SALE, change, off, with_vip
@@ -125,15 +126,14 @@ def waiting() -> Iterator[Sample]:
     """What waits, and what reverts."""
     nobody: ListPage[Change] = page()
     pending, timers = GatehousePending(), GatehousePlanned()
-    mine: dict[str, Any] = {"counts": (0, 0), "public": False}
-    yield "nothing pending", views.pending_list(nobody, RowFacts(), pending, **mine)
+    yield "nothing pending", views.pending_list(nobody, Waiting(), RowFacts(), pending, public=False)
     yield (
         "pending, and none that the reader may read",
-        views.pending_list(nobody, RowFacts(), pending, hidden=1, **mine),
+        views.pending_list(nobody, Waiting(hidden=1), RowFacts(), pending, public=False),
     )
-    mine["counts"] = (1, 1)
-    both = page(CHANGES[2], CHANGES[4])
-    yield "pending", views.pending_list(both, FACTS, pending, decidable={CHANGES[2].id}, **mine)
+    both, mine = page(CHANGES[2], CHANGES[4]), {CHANGES[2].id}
+    found = Waiting([CHANGES[2]], [CHANGES[4]])
+    yield "pending", views.pending_list(both, found, FACTS, pending, public=False, decidable=mine)
     yield "nothing temporary", views.planned_list(nobody, RowFacts(), timers, planned=0, public=False)
     yield "temporary", views.planned_list(page(CHANGES[1]), FACTS, timers, planned=0, public=False)
     to_come = CHANGES[0].with_fields(state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
@@ -193,9 +193,7 @@ def records() -> Iterator[Sample]:
     busy = Digest(
         entries=found,
         changes=[CHANGES[0], CHANGES[1], CHANGES[3], CHANGES[4]],
-        waiting=[CHANGES[2]],
-        unlisted=2,
-        reviews=[CHANGES[4]],
+        waiting=Waiting([CHANGES[2]], [CHANGES[4]], unlisted=2),
         coming=[CHANGES[1]],
         facts=FACTS,
     )
