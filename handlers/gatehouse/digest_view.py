@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from bot.changes.model.change import Change
 from bot.changes.model.states import State
@@ -31,6 +31,7 @@ from handlers.gatehouse.views import Waiting
 from handlers.grammar.command import slash
 from handlers.rules import check_view
 
+T = TypeVar("T")
 ENDS: Final = (State.APPLIED, State.FAILED, State.STALE, State.UNSETTLED, State.DENIED, State.EXPIRED)
 PARTLY: Final = "partly"
 TOLD: Final[dict[str, str]] = {
@@ -105,15 +106,18 @@ def digest(found: Digest, *, since: datetime, public: bool, command: GatehouseDi
 def digest_texts(found: Digest, *, since: datetime, public: bool, most: int = MAX_ROWS) -> list[str]:
     """Return the parts of a digest, each with at most so many changes; one line where there is nothing to tell."""
     title = f"Since {when(since)}"
-    part = partial(_part, found, public=public, most=most)
-    waiting, reviews = found.waiting, found.waiting.reviews
+    line = partial(row, facts=found.facts, public=public)
+    waiting, findings = found.waiting, found.findings or ()
+    wrong = f"*{plural(len(findings), 'finding')} about rules that changed* (`{slash('rules check')}`)"
+    unread = f"*The rules can’t be read right now*, so `{slash('rules check')}` has to say whether they are all right."
     parts = [
-        part("", _sort_by_urgency(found)),
-        part(plural(waiting.count, "pending change"), waiting.changes, unlisted=waiting.unlisted),
-        part(f"{plural(len(reviews), 'review')} due", reviews),
-        part("In the next 24 hours", found.coming),
-        _freezes(found.freezes, most),
-        _findings(found.findings, most),
+        _part("", _sort_by_urgency(found), line, most),
+        _part(f"*{plural(waiting.count, 'pending change')}*", waiting.changes, line, most, waiting.unlisted),
+        _part(f"*{plural(len(waiting.reviews), 'review')} due*", waiting.reviews, line, most),
+        _part("*In the next 24 hours*", found.coming, line, most),
+        _part("*Frozen*", found.freezes, freeze_line, most),
+        _part(wrong, findings, lambda each: esc(check_view.words(each), 300), most),
+        [unread] if found.findings is None else [],
     ]
     said = _counts_text(found)
     if not said and not any(parts):
@@ -123,26 +127,6 @@ def digest_texts(found: Digest, *, since: datetime, public: bool, most: int = MA
     many = "" if found.has_all else f"\nThis counts only the last {len(found.entries):,} entries."
     head = f":newspaper: *{title}*\n{said or 'Nothing happened.'}{many}"
     return [head, *(text for part in parts for text in part)]
-
-
-def _freezes(freezes: Sequence[Freeze], most: int) -> list[str]:
-    """Return what is frozen, as few texts."""
-    rows = [f"• {freeze_line(each)}" for each in freezes[:most]]
-    rows += [f"…and {len(freezes) - most:,} more"] if len(freezes) > most else []
-    return messages.pack_lines(["*Frozen*", *rows]) if freezes else []
-
-
-def _findings(findings: Sequence[Finding] | None, most: int) -> list[str]:
-    """Return what is wrong with rules that changed, as few texts."""
-    if findings is None:
-        return [
-            f"*The rules can’t be read right now*, so `{slash('rules check')}` has to say whether they are all right."
-        ]
-    if not findings:
-        return []
-    head = f"*{plural(len(findings), 'finding')} about rules that changed* (`{slash('rules check')}`)"
-    rows = [f"• {esc(check_view.words(each), 300)}" for each in findings[:most]]
-    return messages.pack_lines(filter(None, [head, *rows, and_more(len(findings) - most)]))
 
 
 def channel_digest(found: Digest, *, since: datetime, late: timedelta | None) -> Message:
@@ -212,19 +196,11 @@ def _sort_by_urgency(found: Digest) -> list[Change]:
     return sorted(found.changes, key=rank)
 
 
-def _part(
-    found: Digest,
-    title: str,
-    changes: Sequence[Change],
-    *,
-    public: bool,
-    most: int,
-    unlisted: int = 0,
-) -> list[str]:
-    """Return the rows of *changes* below *title*, as few texts; nothing where there are none."""
-    rows = [f"• {row(each, found.facts, public=public)}" for each in changes[:most]]
-    rows += filter(None, [and_more(len(changes) - len(rows) + unlisted)])
-    return messages.pack_lines([*([f"*{title}*"] if title else []), *rows]) if rows else []
+def _part(title: str, found: Sequence[T], line_of: Callable[[T], str], most: int, unlisted: int = 0) -> list[str]:
+    """Return a line for each of the first *most* that were *found* below *title*, as few texts; nothing where there are none."""
+    lines = [f"• {line_of(each)}" for each in found[:most]]
+    lines += filter(None, [and_more(len(found) - len(lines) + unlisted)])
+    return messages.pack_lines(filter(None, [title, *lines])) if lines else []
 
 
 DATE: Final = re.compile(r"<!date\^[^<|>]*\|([^<>]*)>")
