@@ -60,7 +60,7 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     latest = await gatehouse.store.changes.list_by_requester(caller.user, limit=LOOKED_THROUGH)
     elsewhere = [*own, *decisions, *coming]
     last = [each for each in latest if each not in elsewhere and not each.request.agreed][:LAST]
-    return home_view.home(
+    found = home_view.Home(
         decisions=decisions,
         reviews=reviews,
         own=own,
@@ -70,10 +70,9 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
         facts=await facts_of((*decisions, *reviews, *own, *coming, *last), gatehouse),
         reads_rules=allowed["rule.read"] is None,
         reads_members=allowed["member.read"] is None,
-        channel=caller.channel,
         freezes=await gatehouse.changes.freezes.all(),
-        now=gatehouse.now(),
     )
+    return home_view.home(found, caller.channel, now=gatehouse.now())
 
 
 @handles(GatehouseSettings)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from bot.changes.model.change import Change
@@ -34,43 +35,49 @@ def loading_view(channel: str) -> View:
     return modals.home([messages.section(":hourglass_flowing_sand: Loading…")], channel)
 
 
-def home(
-    *,
-    decisions: Sequence[Change],
-    reviews: Sequence[Change],
-    own: Sequence[Change],
-    coming: Sequence[Change],
-    last: Sequence[Change],
-    facts: RowFacts,
-    reads_rules: bool,
-    reads_members: bool,
-    channel: str,
-    now: datetime,
-    unlisted: int = 0,
-    freezes: Sequence[Freeze] = (),
-) -> View:
-    """Return what waits for the reader, what of theirs waits (*own*) or is due (*coming*), and what they did last.
+@dataclass(frozen=True, slots=True)
+class Home:
+    """What the Home tab tells its reader."""
 
-    What waits comes first: it is what somebody else is waiting for. *unlisted*: how many more changes are open, of anybody.
-    """
-    held, coming = [each for each in coming if each.run.held], [each for each in coming if not each.run.held]
+    reads_rules: bool
+    reads_members: bool
+    decisions: Sequence[Change] = ()
+    """The requests that they can decide."""
+    reviews: Sequence[Change] = ()
+    own: Sequence[Change] = ()
+    """Their requests that wait for others."""
+    coming: Sequence[Change] = ()
+    """Their changes that start or revert automatically, or could not start."""
+    last: Sequence[Change] = ()
+    unlisted: int = 0
+    """The number of further open changes, of anybody, which were not looked through."""
+    facts: RowFacts = field(default_factory=RowFacts)
+    freezes: Sequence[Freeze] = ()
+
+
+def home(found: Home, channel: str, *, now: datetime) -> View:
+    """Return the Home tab. What waits for its reader comes first: it is what somebody else is waiting for."""
+    held = [each for each in found.coming if each.run.held]
+    coming = [each for each in found.coming if not each.run.held]
+    changes = partial(_change_list, facts=found.facts)
     nothing = ":white_check_mark: *Nothing is waiting for you.* Requests that you can decide appear here."
+    nothing = "" if found.reviews or held or found.unlisted else nothing
+    no_last = "" if found.own or found.coming else "_You haven’t changed anything yet._"
     blocks = [
         messages.header("Gatehouse"),
-        *short_list(freezes),
-        *_change_list("Waiting for you", decisions, facts, "" if reviews or held or unlisted else nothing, open_button),
-        *_change_list("Review due", reviews, facts),
-        *_change_list("Yours, waiting for you to say when", held, facts),
-        *_change_list("Yours, waiting for others", own, facts),
-        *_unlisted_line(unlisted),
+        *short_list(found.freezes),
+        *changes("Waiting for you", found.decisions, otherwise=nothing, button=open_button),
+        *changes("Review due", found.reviews),
+        *changes("Yours, waiting for you to say when", held),
+        *changes("Yours, waiting for others", found.own),
+        *_unlisted_line(found.unlisted),
         messages.divider(),
-        *_search(reads_rules=reads_rules, reads_members=reads_members),
-        *messages.actions(_buttons(reads_rules=reads_rules, reads_members=reads_members)),
+        *([messages.section("*Find a rule*", rule_menu("home"))] if found.reads_rules else []),
+        *([messages.section("*Find a member*", member_menu("home"))] if found.reads_members else []),
+        *messages.actions(_buttons(found)),
         messages.divider(),
-        *_change_list("Yours, planned", coming, facts),
-        *_change_list(
-            "Your latest changes", last, facts, "" if own or coming or held else "_You haven’t changed anything yet._"
-        ),
+        *changes("Yours, planned", coming),
+        *changes("Your latest changes", found.last, otherwise=no_last),
         messages.context(f"As of {when(now)}"),
     ]
     return modals.home(blocks, channel)
@@ -104,17 +111,12 @@ def _change_list(
     return [messages.header(title), *shown, *more_line(len(changes) - MAX_OF_A_KIND)]
 
 
-def _search(*, reads_rules: bool, reads_members: bool) -> list[Block]:
-    rules = [messages.section("*Find a rule*", rule_menu("home"))] if reads_rules else []
-    return [*rules, *([messages.section("*Find a member*", member_menu("home"))] if reads_members else [])]
-
-
-def _buttons(*, reads_rules: bool, reads_members: bool) -> list[Block | None]:
+def _buttons(found: Home) -> list[Block | None]:
     return [
-        run_button("List rules", RulesList(), "rules") if reads_rules else None,
-        button("Create rule…", "v1.home.new", "new") if reads_rules else None,
-        run_button("List members", MembersList(), "members") if reads_members else None,
-        run_button("Show pending", GatehousePending(), "pending") if reads_rules else None,
+        run_button("List rules", RulesList(), "rules") if found.reads_rules else None,
+        button("Create rule…", "v1.home.new", "new") if found.reads_rules else None,
+        run_button("List members", MembersList(), "members") if found.reads_members else None,
+        run_button("Show pending", GatehousePending(), "pending") if found.reads_rules else None,
         run_button("Show what I can do", GatehouseWhoami(), "whoami"),
         run_button("Help", GatehouseHelp(), "help"),
         button("Refresh", "v1.home.refresh", "refresh"),

@@ -30,6 +30,7 @@ from handlers.gatehouse.commands import (
     GatehousePlanned,
 )
 from handlers.gatehouse.digest_view import Digest
+from handlers.gatehouse.home_view import Home
 from handlers.gatehouse.views import Waiting
 from handlers.rules.commands import RulesHistory
 from tests.texts import Sample
@@ -220,21 +221,19 @@ def records() -> Iterator[Sample]:
 
 def homes() -> Iterator[Sample]:
     """The Home tab, and what a channel and a person have set."""
-    both: dict[str, Any] = {"reads_rules": True, "reads_members": True, "channel": OPS, "now": NOW, "facts": FACTS}
-    empty: dict[str, Any] = {"decisions": [], "reviews": [], "own": [], "coming": [], "last": []}
-    yield "Home, new", home_view.home(**empty, **both)
-    full: dict[str, Any] = {
-        "decisions": [CHANGES[2]],
-        "reviews": [CHANGES[4]],
-        "own": [CHANGES[2]],
-        "coming": [CHANGES[1]],
-        "last": CHANGES[5:],
-    }
-    yield "Home, busy", home_view.home(**full, **both)
-    yield (
-        "Home, where more is open than is looked through",
-        home_view.home(**empty, **both, unlisted=1_200),
+    new = Home(reads_rules=True, reads_members=True)
+    yield "Home, new", home_view.home(new, OPS, now=NOW)
+    full = replace(
+        new,
+        decisions=[CHANGES[2]],
+        reviews=[CHANGES[4]],
+        own=[CHANGES[2]],
+        coming=[CHANGES[1]],
+        last=CHANGES[5:],
+        facts=FACTS,
     )
+    yield "Home, busy", home_view.home(full, OPS, now=NOW)
+    yield "Home, where more is open than is looked through", home_view.home(replace(new, unlisted=1_200), OPS, now=NOW)
     sites, held = ["blog", "docs"], Preferences("docs", ("beta",))
     for title, kept, may in (("settings", held, True), ("settings, read only", Preferences(), False)):
         yield title, home_view.card(kept, OPS, sites=sites, everywhere=["vip"], may_change=may)
