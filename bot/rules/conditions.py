@@ -42,6 +42,14 @@ def condition(operator: str | None, value: str | None) -> Test:
     return OPERATORS[operator](value or "")
 
 
+def holds(operator: str | None, value: str | None, text: str | None) -> bool:
+    """Whether a condition holds for *text* in any engine; False where that can't be judged, or where there is no text."""
+    try:
+        return text is not None and bool(condition(operator, value)(text))
+    except CannotTell:
+        return False
+
+
 def _equals(value: str) -> Test:
     return lambda text: NOTHING_CAUGHT if text == value else NOWHERE
 

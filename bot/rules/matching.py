@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from bot.rules.actions import Hits, effect
-from bot.rules.conditions import IN_WILDCARD, NeverHolds, condition
+from bot.rules.conditions import IN_WILDCARD, NeverHolds, holds
 from bot.rules.expressions import SLASHED, CannotTell
 from bot.rules.files import fit_draft, with_pairs
 from bot.rules.model import Groups, Off, OffKind, Pair, Rule, RuleDraft, Source, why_group_is_off
@@ -62,7 +62,7 @@ def _old_form_near_miss(rule: Rule, url: Url) -> NearMiss | None:
     draft = fit_draft(with_pairs(rule.document()))
     pairs = draft.pairs if isinstance(draft, RuleDraft) else ()
     sources = [pair.source for pair in pairs or () if pair.source is not None]
-    acts = any(_holds(source.operator, source.value or "", url.subject(source.key)) for source in sources)
+    acts = any(holds(source.operator, source.value or "", url.subject(source.key)) for source in sources)
     return NearMiss(rule, 0, NearKind.NO_PAIRS) if acts else None
 
 
@@ -72,7 +72,7 @@ Near = tuple[NearKind, str]
 
 def _why_near(source: Source, url: Url, others: Variants) -> Near | None:
     key, value = KEY_SPELLINGS.get((source.key or "").casefold()), source.value or ""
-    if key is not None and key != source.key and _holds(source.operator, value, url.subject(key)):
+    if key is not None and key != source.key and holds(source.operator, value, url.subject(key)):
         return NearKind.KEY, key
     tested = url.subject(source.key)
     if tested is None:
@@ -82,7 +82,7 @@ def _why_near(source: Source, url: Url, others: Variants) -> Near | None:
     if source.operator == "Equals" and abs(len(value) - len(tested)) > MAX_LENGTH_DIFFERENCE:
         return None
     for what, variant in others:
-        if _holds(source.operator, value, variant.subject(source.key)):
+        if holds(source.operator, value, variant.subject(source.key)):
             return what, ""
     return None
 
@@ -99,11 +99,11 @@ def _why_near_by_value(operator: str | None, value: str, tested: str, key: str) 
             return CASE if value.casefold() in tested.casefold() else None
         case "Matches":
             found = SLASHED.fullmatch(value)
-            return CASE if found and "i" not in found[2] and _holds(operator, f"{value}i", tested) else None
+            return CASE if found and "i" not in found[2] and holds(operator, f"{value}i", tested) else None
         case "Wildcard_Matches":
-            if _holds(operator, value.casefold(), tested.casefold()):
+            if holds(operator, value.casefold(), tested.casefold()):
                 return CASE
-            covers = not value.endswith("*") and _holds(operator, f"*{value}*", tested)
+            covers = not value.endswith("*") and holds(operator, f"*{value}*", tested)
             return (NearKind.NOT_THE_WHOLE, "") if covers else None
         case _:
             return None
@@ -124,15 +124,6 @@ def _sent_text(key: str, value: str) -> str | None:
     except NotAUrl:
         return None
     return sent.subject(key)
-
-
-def _holds(operator: str | None, value: str, text: str | None) -> bool:
-    if text is None:
-        return False
-    try:
-        return bool(condition(operator, value)(text))
-    except CannotTell:
-        return False
 
 
 SPARED_TEXTS: Final = ("requestly.in", "requestly.io", "requestly.com", "rq.in", "rq.io", "__rq")

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from bot.rules.actions import replace_text
-from bot.rules.conditions import IN_WILDCARD, OPERATORS, condition, is_bare
+from bot.rules.conditions import IN_WILDCARD, OPERATORS, holds, is_bare
 from bot.rules.edit import is_destination
 from bot.rules.engines import Engine, Trait
 from bot.rules.expressions import LOOSE, MAX_EXPRESSION, SLASHED, CannotTell, compile_expression
@@ -158,18 +158,9 @@ def example(source: Source) -> Url | None:
     """Return a URL that was verified to fulfil *source*; None where none is easily found."""
     for text in _guesses(source):
         url = url_of(text)
-        if url is not None and is_fulfilled(source, url):
+        if url is not None and holds(source.operator, source.value, url.subject(source.key)):
             return url
     return None
-
-
-def is_fulfilled(source: Source, url: Url) -> bool:
-    """Whether *source* holds for *url*; False where that can't be judged."""
-    subject = url.subject(source.key)
-    try:
-        return subject is not None and bool(condition(source.operator, source.value)(subject))
-    except CannotTell:
-        return False
 
 
 def _guesses(source: Source) -> Iterator[str]:
