@@ -205,7 +205,7 @@ def _group_notes(rule: Rule, groups: Groups | None) -> tuple[Note, ...]:
 
 def _filter_notes(pairs: Iterable[Pair]) -> tuple[Note, ...]:
     """Return a note on filters by page, method or payload, which can't be judged by a URL alone."""
-    names = sorted({name for pair in pairs for name in filters_of(pair)})
+    names = sorted({name for pair in pairs for name, _ in filters_of(pair)})
     return (Note(NoteKind.FILTERS, ", ".join(names)),) if names else ()
 
 
@@ -221,12 +221,12 @@ def _engine_notes(pairs: Iterable[Pair]) -> tuple[Note, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-def filters_of(pair: Pair) -> Iterator[str]:
-    """Yield the names of the filters of *pair*, which may be an object or a list of objects."""
+def filters_of(pair: Pair) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values of the filters of *pair*, which may be an object or a list of objects."""
     filters: Any = None if pair.source is None else (pair.source.model_extra or {}).get("filters")
     for each in filters if isinstance(filters, list) else [filters]:
         if isinstance(each, Mapping):
-            yield from (str(name) for name, value in each.items() if value)
+            yield from ((str(name), value) for name, value in each.items() if value)
 
 
 @dataclass(frozen=True, slots=True)

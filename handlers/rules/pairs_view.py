@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from bot.rules.edit import reach_of
 from bot.rules.engines import Engine
+from bot.rules.matching import filters_of
 from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
 from bot.rules.outcomes import engines_matching_all
 from bot.rules.pair_fields import CHOICES, EMPTY
@@ -272,13 +273,9 @@ MAX_FILTER_VALUES: Final = 3
 
 def filters_words(pair: Pair, limit: int = 60) -> str:
     """Return the conditions of *pair* besides its URL, as mrkdwn; empty where there are none."""
-    filters = ((pair.source.model_extra or {}) if pair.source is not None else {}).get("filters")
     found = [
-        f"{FILTER_WORDS.get(str(name)) or code(str(name), 40)} {_filter_value(value, limit)}".rstrip()
-        for each in (filters if isinstance(filters, list) else [filters])
-        if isinstance(each, Mapping)
-        for name, value in each.items()
-        if value
+        f"{FILTER_WORDS.get(name) or code(name, 40)} {_filter_value(value, limit)}".rstrip()
+        for name, value in filters_of(pair)
     ]
     return f"only for {', '.join(dict.fromkeys(found))}" if found else ""
 

@@ -29,10 +29,12 @@ def when(operator: str, value: str, key: str = "Url", **pair: Any) -> dict[str, 
     return {"source": {"key": key, "operator": operator, "value": value}} | pair
 
 
-def test_filters_are_named_whatever_their_shape_and_a_pair_without_a_source_has_none() -> None:
+def test_filters_are_found_whatever_their_shape_and_a_pair_without_a_source_has_none() -> None:
     filters = {"pageUrl": {"operator": "Contains"}, "resourceType": []}
     for shape in (filters, [filters]):
-        assert [*filters_of(Pair.model_validate({"source": {"filters": shape}}))] == ["pageUrl"]
+        assert [*filters_of(Pair.model_validate({"source": {"filters": shape}}))] == [
+            ("pageUrl", {"operator": "Contains"})
+        ]
     assert [*filters_of(Pair.model_validate({}))] == []
 
 
