@@ -13,7 +13,7 @@ from bot.rules.expressions import SLASHED, CannotTell
 from bot.rules.files import fit_draft, with_pairs
 from bot.rules.model import Groups, Off, OffKind, Pair, Rule, RuleDraft, Source, why_group_is_off
 from bot.rules.outcomes import Match, MayHold, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, match_pair
-from bot.rules.url import KEYS, NotAUrl, Url
+from bot.rules.url import KEYS, NotAUrl, Url, sent_text
 
 MAX_LENGTH_DIFFERENCE: Final = 400
 """Characters by which two URLs may differ in length and still count as near."""
@@ -112,18 +112,9 @@ def _why_near_by_value(operator: str | None, value: str, tested: str, key: str) 
 def _why_near_equal(value: str, tested: str, key: str) -> Near | None:
     if tested.casefold() == value.casefold():
         return CASE
-    if abs(len(value) - len(tested)) > MAX_LENGTH_DIFFERENCE or _sent_text(key, value) != tested:
+    if abs(len(value) - len(tested)) > MAX_LENGTH_DIFFERENCE or sent_text(key, value) != tested:
         return None
     return (NearKind.NO_SLASH if value + "/" == tested else NearKind.SPELLING), tested
-
-
-def _sent_text(key: str, value: str) -> str | None:
-    """Return what a browser sends for *value* as the whole *key* part of a URL; None where that is not a URL."""
-    try:
-        sent = Url.of(f"https://host{value}" if key == "path" else value)
-    except NotAUrl:
-        return None
-    return sent.subject(key)
 
 
 SPARED_TEXTS: Final = ("requestly.in", "requestly.io", "requestly.com", "rq.in", "rq.io", "__rq")

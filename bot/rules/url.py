@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Self
 
 import ada_url
@@ -86,6 +87,26 @@ def is_url(text: str) -> bool:
     except NotAUrl:
         return False
     return True
+
+
+@lru_cache(maxsize=4096)
+def url_of(text: str) -> Url | None:
+    """Parse *text* as a URL; None where it is not one. Cached, since a check parses the URLs of a rule many times."""
+    try:
+        return Url.of(text)
+    except NotAUrl:
+        return None
+
+
+def absolute_url(text: str) -> Url | None:
+    """Parse *text* as a URL; None where it has no scheme or is not a URL."""
+    return url_of(text) if SCHEME.match(text) else None
+
+
+def sent_text(key: str, value: str) -> str:
+    """Return what a browser sends for *value* as the whole *key* part of a URL; empty where that is not a URL."""
+    url = url_of(f"https://host{value}" if key == "path" else value)
+    return (url.subject(key) or "") if url else ""
 
 
 SPECIAL: Final = re.compile(

@@ -11,11 +11,11 @@ from typing import Final
 from bot.rules.engines import Engine
 from bot.rules.lint.findings import Finding, FindingKind, Location, Step, key_of
 from bot.rules.lint.lookup import SourceLookup, build_lookups
-from bot.rules.lint.single_rule import SAMPLE, absolute_url, example, url_of
+from bot.rules.lint.single_rule import SAMPLE, example
 from bot.rules.matching import judge
 from bot.rules.model import Groups, Pair, Rule, why_group_is_off
 from bot.rules.outcomes import Match
-from bot.rules.url import Url
+from bot.rules.url import Url, absolute_url, url_of
 
 MAX_HOPS: Final = 20
 """Redirects in a row after which browsers give up."""

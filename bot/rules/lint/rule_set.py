@@ -9,11 +9,11 @@ from typing import Final
 from bot.rules.lint.findings import Finding, FindingKind, Location, Step, key_of
 from bot.rules.lint.lookup import SourceLookup, build_lookups, sources
 from bot.rules.lint.redirects import Effort, Walker, World, destination_url, is_effective, start_urls
-from bot.rules.lint.single_rule import check_alone, condition_text, example, literal, url_of, why_never
+from bot.rules.lint.single_rule import check_alone, condition_text, example, literal, why_never
 from bot.rules.matching import filters_of
 from bot.rules.model import Groups, Pair, Rule, Source
 from bot.rules.outcomes import differing_trait
-from bot.rules.url import Url
+from bot.rules.url import Url, url_of
 
 DECIDING: Final = frozenset({"Redirect", "Cancel"})
 """Rule types of which two with the same source conflict; other types add up."""

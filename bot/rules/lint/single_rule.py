@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from bot.rules.actions import replace_text
@@ -17,7 +16,7 @@ from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import KEY_SPELLINGS
 from bot.rules.model import Pair, Rule, Source
 from bot.rules.outcomes import differing_trait, is_skipped, is_switched_off, lacks_version
-from bot.rules.url import SCHEME, NotAUrl, Url
+from bot.rules.url import SCHEME, Url, sent_text, url_of
 
 SCHEMES: Final = ("http://", "https://", "ws://", "wss://")
 NEVER_SENT: Final = {
@@ -37,20 +36,6 @@ class Never:
 
     why: Reason
     better: str = ""
-
-
-@lru_cache(maxsize=4096)
-def url_of(text: str) -> Url | None:
-    """Parse *text* as a URL; None where it is not one. Cached, since a check parses the URLs of a rule many times."""
-    try:
-        return Url.of(text)
-    except NotAUrl:
-        return None
-
-
-def absolute_url(text: str) -> Url | None:
-    """Parse *text* as a URL; None where it has no scheme or is not a URL."""
-    return url_of(text) if SCHEME.match(text) else None
 
 
 def why_never(rule_type: str | None, source: Source) -> Never | None:
@@ -88,11 +73,11 @@ def _whole(key: str, value: str) -> Never | None:
     if key == "path":
         return _whole_path(value)
     if key == "Url" and not SCHEME.match(value):
-        return Never(Reason.SCHEME, _sent_text("Url", f"https://{value}"))
+        return Never(Reason.SCHEME, sent_text("Url", f"https://{value}"))
     scheme = value.partition("://")[0].casefold() + "://"
     if key == "Url" and scheme not in SCHEMES:
         return None
-    sent = _sent_text(key, value)
+    sent = sent_text(key, value)
     if not sent:
         return Never(Reason.NOT_A_URL)
     return None if sent == value else Never(Reason.SPELLING, sent)
@@ -101,14 +86,8 @@ def _whole(key: str, value: str) -> Never | None:
 def _whole_path(value: str) -> Never | None:
     if not value.startswith("/"):
         return Never(Reason.START, "/")
-    sent = _sent_text("path", f"https://h{value}")
+    sent = sent_text("path", value)
     return None if sent == value else Never(Reason.SPELLING, sent)
-
-
-def _sent_text(key: str, text: str) -> str:
-    """Return the *key* part of what a browser sends for *text*; empty where it sends nothing."""
-    url = url_of(text)
-    return (url.subject(key) or "") if url else ""
 
 
 def _wrong_start(key: str, value: str) -> Never | None:
@@ -125,7 +104,7 @@ def _wrong_start(key: str, value: str) -> Never | None:
     if not (slash and host):
         return None
     start = f"{scheme}://{host}/"
-    sent = _sent_text("Url", start)
+    sent = sent_text("Url", start)
     return None if sent == start else Never(Reason.SPELLING, sent + value[len(start) :] if sent else "")
 
 
