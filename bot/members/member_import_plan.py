@@ -37,15 +37,14 @@ class _Refused(Exception):
     """Why a row can't be imported, as the rest of a sentence."""
 
 
-def plan_members(
-    file: MemberFile, mode: Mode, live: Iterable[Member], known_segments: Iterable[str] | None = None
-) -> MemberPlan:
+def plan_members(file: MemberFile, mode: Mode, live: Iterable[Member], extra_segments: Iterable[str]) -> MemberPlan:
     """Return the plan for *file*. *mode*: the action for rows without one of their own.
 
-    *known_segments*: those that settings name, in addition to the members' own; None: no name is refused.
+    *extra_segments*: those that settings name, in addition to the members' own.
     """
     members = tuple(live)
-    reader = _Reader(mode, _known_segments(members, known_segments), frozenset(member.email for member in members))
+    known = dict.fromkeys([*(name for member in members for name in member.segments), *extra_segments])
+    reader = _Reader(mode, known, frozenset(member.email for member in members))
     read = [reader.read(row) for row in file.rows]
     asked = {wish.identity for wish in read if isinstance(wish, Wish)}
     judge = _Judge(members, asked)
@@ -54,20 +53,14 @@ def plan_members(
     return MemberPlan(file, tuple(entries), tuple(_lookalikes(entries, members)))
 
 
-def _known_segments(members: Sequence[Member], extra: Iterable[str] | None) -> Mapping[str, None] | None:
-    if extra is None:
-        return None
-    return dict.fromkeys([*(name for member in members for name in member.segments), *extra])
-
-
 class _Reader:
     """Parses rows into wishes; each distinct cell of segments is parsed once."""
 
-    def __init__(self, mode: Mode, known: Mapping[str, None] | None, emails: frozenset[str]) -> None:
+    def __init__(self, mode: Mode, known: Mapping[str, None], emails: frozenset[str]) -> None:
         self._mode = mode
         self._known = known
         self._emails = emails
-        self._by_fold = {fold_case(name): name for name in known or ()}
+        self._by_fold = {fold_case(name): name for name in known}
         self._seen: dict[str, tuple[str, ...]] = {}
         self._suggested: dict[str, tuple[str, ...]] = {}
 
@@ -108,9 +101,7 @@ class _Reader:
 
     def _parse_segments(self, cell: str) -> tuple[str, ...]:
         """Return the segments of a cell, in the site's spelling where only the case differs."""
-        names = [cell] if cell in (self._known or ()) else split_names(cell)
-        if self._known is None:
-            return tuple(dict.fromkeys(names))
+        names = [cell] if cell in self._known else split_names(cell)
         found = [name if name in self._known else self._by_fold.get(fold_case(name)) for name in names]
         if None in found:
             unknown = [name for name, known in zip(names, found, strict=True) if known is None]
@@ -129,7 +120,7 @@ class _Reader:
 
     def _suggest(self, name: str) -> tuple[str, ...]:
         if name not in self._suggested and len(self._suggested) < MAX_SUGGESTED:
-            self._suggested[name] = nearest_segments(name, tuple(self._known or ()))
+            self._suggested[name] = nearest_segments(name, tuple(self._known))
         return self._suggested.get(name, ())
 
 

@@ -273,7 +273,7 @@ async def _plan_members(
     site = gatehouse.site(handed.site)
     live = (await site.members.all()).whole()
     extra = await extra_segments(caller, gatehouse)
-    segments = known_segments(live, tuple(extra or ()))
+    segments = known_segments(live, extra)
     file = await asyncio.to_thread(read_member_file, content, columns, handed.encoding, segments)
     planned = await asyncio.to_thread(plan_members, file, Mode(handed.mode), live, extra)
     return await asyncio.to_thread(member_plan, planned, site.name, handed.encoding)

@@ -66,7 +66,7 @@ def test_two_spellings_of_a_domain_are_one_member_who_keeps_theirs(has: str, typ
         return
     (granted,) = plan_members(table, Mode.GRANT, [member], ["vip"]).entries
     assert (isinstance(granted, Alter) and granted.edit("blog").target.key == has) is same
-    first, second = plan_members(twice, Mode.ADD, []).entries
+    first, second = plan_members(twice, Mode.ADD, [], ()).entries
     assert (isinstance(first, Add), isinstance(second, Add)) == (True, not same)
 
 

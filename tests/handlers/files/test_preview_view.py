@@ -279,7 +279,7 @@ def test_what_stands_beside_redirects_is_told_before_the_button(columns: str, wo
 
 def test_columns_are_offered_with_an_example_where_there_is_something_to_choose() -> None:
     content = b"email,Group,Group,\n" + b"a@b.co,vip,free,%s\n" % (b"x" * 80)
-    plan = plan_members(read_member_file(content), Mode.ADD, [])
+    plan = plan_members(read_member_file(content), Mode.ADD, [], ())
     view = plan_form(MEMBER_FORMS, member_plan(plan, "blog"), TABLE)
     asked = {block["label"]["text"]: block["element"] for block in view["blocks"] if block["type"] == "input"}
 
@@ -290,14 +290,14 @@ def test_columns_are_offered_with_an_example_where_there_is_something_to_choose(
     ]  # fmt: skip
     assert "initial_option" not in asked["Segments"]
     assert asked["Name"]["initial_option"]["value"] == import_form_view.NO_COLUMN
-    clear = plan_members(read_member_file(b"email,name\na@b.co,A\n"), Mode.ADD, [])
+    clear = plan_members(read_member_file(b"email,name\na@b.co,A\n"), Mode.ADD, [], ())
     assert member_plan(clear, "blog").asked == []
 
 
 def test_the_widest_table_in_any_script_fits_into_a_form() -> None:
     titles = ",".join(f"グ{'ル' * 70}{number}" for number in range(MAX_COLUMNS - 1))
     row = ",".join("値" * 80 for _ in range(MAX_COLUMNS - 1))
-    plan = plan_members(read_member_file(f"{titles},email\n{row},a@b.co\n".encode()), Mode.ADD, [])
+    plan = plan_members(read_member_file(f"{titles},email\n{row},a@b.co\n".encode()), Mode.ADD, [], ())
     view = plan_form(MEMBER_FORMS, member_plan(plan, "blog"), TABLE)
 
     assert check_view(view) == []
