@@ -15,8 +15,9 @@ from bot.rules.redirect_table import RedirectFile
 from bot.text.code_pages import PAGES, TWICE, UTF_8
 from bot.text.tables import UnusedColumn
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, and_more, code, esc, first_few, join_commas, join_words, moment, quote_plain
+from handlers.blocks.messages import Block, and_more, code, esc, first_few, join_commas, join_words, quote_plain
 from handlers.changes.diff import differences, field_name
+from handlers.changes.times import when
 from handlers.files.import_plan import ImportPlan, RowKind, TableEnd
 from handlers.grammar.command import slash
 from handlers.members.views import segments_line
@@ -238,7 +239,7 @@ def redirect_notes(file: RedirectFile, end: TableEnd | None) -> list[Block]:
     """Return until when the rules of a table are to last, what of it is not used, and how it was read."""
     until = []
     if end is not None:
-        lasts = esc(end.expiry.as_typed, 60) if end.at is None else f"until {moment(int(end.at.timestamp() * 1000))}"
+        lasts = esc(end.expiry.as_typed, 60) if end.at is None else f"until {when(end.at)}"
         until = [messages.section(f":hourglass: *All of it lasts {lasts}*, and is reverted then.")]
     question = (
         "*Should some of these redirects be off, or match more than one exact URL?* "

@@ -346,6 +346,6 @@ def test_urls(urls: Sequence[str], *, said: str, public: bool) -> Message:
         check = run_button("Check", RulesWhich(url=url), f"which.{number}", spoken=spoken)
         remove = turn_button("Remove", RulesSamples(action="remove", urls=(url,)), f"remove.{number}")
         blocks += [messages.section(code(url, 600)), *messages.actions([check, remove])]
-    more = [f"…and {len(urls) - MAX_LISTED:,} more"] if len(urls) > MAX_LISTED else []
-    blocks.append(messages.context("\n".join([*more, f"Add one: `{slash('rules samples add URL')}`"])))
+    below = [messages.and_more(len(urls) - MAX_LISTED), f"Add one: `{slash('rules samples add URL')}`"]
+    blocks.append(messages.context("\n".join(filter(None, below))))
     return messages.message(f"{count} in this channel", messages.without_buttons(blocks) if public else blocks)

@@ -94,8 +94,8 @@ def pair_blocks(rule: Rule) -> list[Block]:
     alone = len(pairs) == 1
     told = [_pair_text(rule, pair, 0 if alone else number) for number, pair in enumerate(pairs[:SHOWN_PAIRS], 1)]
     blocks = [messages.section(text) for text in messages.pack_lines(told, SECTION)]
-    if len(pairs) > SHOWN_PAIRS:
-        blocks.append(messages.context(f"…and {messages.plural(len(pairs) - SHOWN_PAIRS, 'more pair')}"))
+    if more := messages.and_more(len(pairs) - SHOWN_PAIRS, "pair"):
+        blocks.append(messages.context(more))
     return blocks or [messages.section("_No pairs, so it does nothing._")]
 
 

@@ -17,7 +17,7 @@ from bot.rules.outcomes import Explained, Match, NearMiss, Undecidable
 from bot.rules.pair_fields import KNOWN_TYPES
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button, share_button
-from handlers.blocks.messages import Block, Message, code, esc, join_commas, plural, quote, url_code
+from handlers.blocks.messages import Block, Message, and_more, code, esc, join_commas, plural, quote, url_code
 from handlers.changes.times import when
 from handlers.rules import match_view
 from handlers.rules.commands import RulesList, RulesWhich
@@ -80,8 +80,8 @@ def _culprit_blocks(culprits: Sequence[Match]) -> Iterator[Block]:
         show = match_view.show_button(match.rule, f"show.{number}")
         yield match_view.match_section(match)
         yield from messages.actions([show, match_view.switch_off_button("Switch off…", match.rule, f"off.{number}")])
-    if (more := len(culprits) - MAX_CULPRITS) > 0:
-        yield messages.context(f"…and {plural(more, 'more rule')} on the way.")
+    if more := and_more(len(culprits) - MAX_CULPRITS, "rule"):
+        yield messages.context(f"{more} on the way.")
 
 
 def _without_secrets(route: Route) -> Route:
@@ -164,7 +164,7 @@ def _may_lead_elsewhere(found: Match | Undecidable) -> bool:
 
 
 def _until_text(back_on: datetime | None) -> str:
-    return f" until {messages.moment(int(back_on.timestamp() * 1_000))}" if back_on else ""
+    return f" until {when(back_on)}" if back_on else ""
 
 
 def _why_unchanged(step: Explained) -> str:
@@ -231,9 +231,9 @@ def _other_change_blocks(route: Route, culprits: Sequence[Match]) -> list[Block]
         where = "" if match.rule.id in asked else " (on the last URL)"
         lines = [match_view.match_line(match, match_view.effect_text(match)) + where, *match_view.notes_of(match)]
         blocks.append(messages.section("\n".join(lines), match_view.show_button(match.rule, f"also.{number}")))
-    if (more := len(found) - MAX_ALSO) > 0:
-        verb = "changes" if more == 1 else "change"
-        blocks.append(messages.context(f"…and {plural(more, 'more rule')} that {verb} it."))
+    if more := and_more(len(found) - MAX_ALSO, "rule"):
+        verb = "changes" if len(found) == MAX_ALSO + 1 else "change"
+        blocks.append(messages.context(f"{more} that {verb} it."))
     return blocks
 
 
