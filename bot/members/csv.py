@@ -33,7 +33,6 @@ from bot.text.tables import (
     Lines,
     TableFile,
     body_of,
-    column_title,
     flaw_of,
     parse_lines,
     read_lines,
@@ -130,10 +129,6 @@ class MemberFile(TableFile):
     @property
     def columns(self) -> Columns:
         return self.layout.columns
-
-    def title(self, at: int) -> str:
-        """Return the title of the column at index *at*."""
-        return column_title(self.header, at)
 
 
 Chosen = Mapping[Column, int | None]

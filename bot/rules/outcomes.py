@@ -154,10 +154,6 @@ class Match:
         """Whether it blocks the URL, or makes another one of it."""
         return self.blocks or self.result is not None
 
-    def result_in(self, engine: Engine) -> str | None:
-        """Return what the URL becomes in *engine*; None where it stays."""
-        return self.ways.get(engine)
-
 
 class NearKind(StrEnum):
     """The one difference that keeps a rule from matching."""

@@ -14,7 +14,7 @@ from bot.members.csv import Chosen, MemberFile
 from bot.members.csv_columns import Column, Mode
 from bot.rules.rule_import_plan import Arrival, Choices, Differs, Entry, New, OnDiffers, OnNew
 from bot.text.code_pages import TWICE, Reading
-from bot.text.tables import MAX_COLUMNS
+from bot.text.tables import MAX_COLUMNS, column_title
 from handlers.blocks import inputs, messages, modals
 from handlers.blocks.messages import Block, esc, plural, section
 from handlers.blocks.modals import View, frame
@@ -293,7 +293,7 @@ def _column_menu(column: Column, file: MemberFile) -> Block:
 
 def _column_label(file: MemberFile, at: int) -> str:
     example = f": {file.examples[at]}" if file.examples[at] else ""
-    return messages.clip(f"{' '.join(file.title(at).split())}{example}", inputs.MAX_OPTION_LENGTH)
+    return messages.clip(f"{' '.join(column_title(file.header, at).split())}{example}", inputs.MAX_OPTION_LENGTH)
 
 
 def read_columns(view: View) -> Chosen | None:

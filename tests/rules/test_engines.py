@@ -144,12 +144,12 @@ def test_each_engine_makes_of_a_url_what_it_does(
         assert found is None
         return
     assert isinstance(found, Match)
-    assert (found.result_in(Engine.DESKTOP), found.result_in(Engine.EXTENSION)) == (desktop, extension)
+    assert (found.ways.get(Engine.DESKTOP), found.ways.get(Engine.EXTENSION)) == (desktop, extension)
     assert found.idle == (desktop is extension is None)
     assert found.result in {desktop, extension}
     told = [note for note in found.notes if note.kind in {NoteKind.OTHER_URL, NoteKind.NOTHING}]
     assert len(told) == (desktop != extension)
-    moved = [engine for engine in Engine if found.result_in(engine) is not None]
+    moved = [engine for engine in Engine if found.ways.get(engine) is not None]
     assert found.only == (moved[0] if len(moved) == 1 else None)
     other = {desktop, extension} - {found.result}
     assert all(

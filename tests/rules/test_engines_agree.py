@@ -181,7 +181,7 @@ def ask(cases: list[Case]) -> list[tuple[list[str | None], bool]]:
 
 def answered(found: Match) -> list[str | None]:
     blocking = [engine for engine in Engine if found.blocks and found.only in {None, engine}]
-    return ["" if engine in blocking else found.result_in(engine) for engine in Engine]
+    return ["" if engine in blocking else found.ways.get(engine) for engine in Engine]
 
 
 def differences(rules: Iterable[Rule]) -> Iterator[str]:

@@ -125,7 +125,7 @@ class World:
     def find_redirects(self, url: Url, engine: Engine) -> Iterator[tuple[Match, Url]]:
         """Yield the rules that redirect *url* in *engine*, and where to."""
         for acts in self.find_matches(url):
-            if (there := follow_redirect(acts, acts.result_in(engine))) is not None:
+            if (there := follow_redirect(acts, acts.ways.get(engine))) is not None:
                 yield acts, there
 
 
