@@ -109,7 +109,6 @@ class Handed:
             name=inputs.file_name(values) or "pasted text",
             file=inputs.file_id(values),
             packed=_pack(inputs.typed_value(values, "pasted") or ""),
-            reason=(inputs.typed_value(values, inputs.REASON) or "")[:MAX_REASON],
             start=(inputs.typed_value(values, inputs.START) or "")[:MAX_START],
             mode=_read_choice(values, "mode", Mode.ADD),
         )

@@ -133,7 +133,7 @@ def read_form(view: View) -> MemberForm:
         segments=segments,
         channel=str(about.get("channel") or ""),
         seen=about.get("seen"),
-        reason=inputs.typed_value(values, inputs.REASON) or str(about.get("reason") or ""),
+        reason=inputs.typed_value(values, inputs.REASON) or "",
         start=inputs.typed_value(values, inputs.START) or "",
         expiry=inputs.typed_value(values, inputs.EXPIRY) or "",
     )
