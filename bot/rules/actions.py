@@ -169,7 +169,7 @@ def effect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
             return _with_engines(replace(acts, also=tuple(each.number for each in hits[1:])), hits)
         case "UserAgent":  # the last one that holds wins
             last = hits[-1]
-            return _with_engines(replace(acts, pair=last.number, tested=last.tested, captures=last.captures), hits)
+            return _with_engines(replace(acts, pair=last.number, captures=last.captures), hits)
         case _:
             return _with_engines(acts, hits)
 

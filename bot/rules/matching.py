@@ -147,7 +147,6 @@ def judge(
     acts = Match(
         rule,
         first.number,
-        first.tested,
         first.captures,
         off=_why_off(rule, url, groups),
         notes=(*unknown, *_engine_notes(pairs)),

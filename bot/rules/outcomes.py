@@ -23,7 +23,6 @@ class PairMatch:
 
     number: int
     pair: Pair
-    tested: str
     caught: Caught
 
     @property
@@ -51,7 +50,7 @@ def match_pair(rule: Rule, number: int, pair: Pair, url: Url) -> PairMatch | Non
         idle = {Trait.MINDS_SWITCH: is_switched_off(source), Trait.NEEDS_VERSION: lacks_version(rule, pair)}
         without = {DOES[trait] for trait, applies in idle.items() if applies}
         caught = {engine: captures for engine, captures in caught.items() if engine not in without}
-    return PairMatch(number, pair, tested or url.full, caught) if caught else None
+    return PairMatch(number, pair, caught) if caught else None
 
 
 def differing_trait(rule_type: str | None, source: Source) -> Trait | None:
@@ -131,7 +130,6 @@ class Match:
     rule: Rule
     pair: int
     """The pair that decides; counted from 1."""
-    tested: str
     captures: tuple[str | None, ...] = ()
     result: str | None = None
     blocks: bool = False
