@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from rapidfuzz import fuzz, process
 
 from bot.rules.model import ACTIVE, INACTIVE, Pair, Rule, RuleDraft, Source
-from bot.rules.pair_fields import KEY, KNOWN_TYPES, OPERATOR, PAIR_FIELDS, TYPES, UNKNOWN, has_field
+from bot.rules.pair_fields import KEY, KNOWN_TYPES, OPERATOR, PAIR_FIELDS, TYPES, UNKNOWN, Document, has_field
 
 STATUSES: Final = (ACTIVE, INACTIVE)
 KNOWN: Final = {"operator": tuple(OPERATOR.options), "key": tuple(KEY.options), "status": STATUSES}
@@ -181,8 +181,6 @@ def is_destination(text: str) -> bool:
         return False
     return parts.scheme in SCHEMES and bool(parts.netloc) and text.split() == [text]
 
-
-Document = dict[str, Any]
 
 HEAD: Final = {
     "name": "name",
