@@ -27,7 +27,7 @@ from bot.rules.redirect_table import RedirectFile, is_table, read_redirect_file
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, plan_entries, plan_redirects
 from bot.text.encoding import BadFile
 from handlers.blocks import inputs, messages
-from handlers.changes.requests import resolve_end, resolve_start
+from handlers.changes.requests import resolve_end, start_of_command
 from handlers.errors import TimeIsFar
 from handlers.files import import_form_view, preview_view
 from handlers.files.import_form_view import ARRIVAL, MEMBER_FORMS, RULE_FORMS, TABLE_ARRIVAL, Handed, file_form
@@ -200,8 +200,7 @@ async def _end_of_table(table: RedirectFile, handed: Handed, caller: Caller, gat
         raise _bad_end(f"{named} is not a time, or is longer than a year.")
     if expiry.seconds is not None:
         return TableEnd(expiry)
-    start = parse_start(handed.start)
-    starts = gatehouse.now() if start is None else (await resolve_start(start, caller, gatehouse))[0]
+    starts = await start_of_command(parse_start(handed.start), caller, gatehouse) or gatehouse.now()
     try:
         return TableEnd(expiry, (await resolve_end(expiry, starts, caller, gatehouse))[0])
     except TimeIsPast as error:

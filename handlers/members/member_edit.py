@@ -23,7 +23,7 @@ from handlers.blocks import modals
 from handlers.blocks.messages import as_sentence, code, esc, join_words, quote, quote_plain
 from handlers.blocks.modals import View, end_of_form, time_errors
 from handlers.changes.coming import Thing, document_at, left_out_names, refuse_unchanged
-from handlers.changes.requests import propose, record, resolve_start, submit, time_text, with_times
+from handlers.changes.requests import propose, record, start_of_command, submit, time_text, with_times
 from handlers.errors import AlreadySo, NoMember, Refusal, TooMany, UnknownSegment, Words
 from handlers.grammar.command import slash
 from handlers.grammar.time_fields import parse_expiry, parse_start
@@ -169,7 +169,7 @@ async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller,
     members = await find_members(command, command.emails, site, gatehouse)
     have = () if is_grant else tuple(dict.fromkeys(name for member in members for name in member.segments))
     names = _resolve_segments(command, await catalogue(site, caller, gatehouse), site, have)
-    at = None if command.start is None else (await resolve_start(command.start, caller, gatehouse))[0]
+    at = await start_of_command(command.start, caller, gatehouse)
 
     def edit(has: Sequence[str]) -> list[str]:
         if is_grant:

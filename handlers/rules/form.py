@@ -27,7 +27,7 @@ from handlers.blocks import inputs, modals
 from handlers.blocks.messages import as_sentence
 from handlers.blocks.modals import View, end_of_form, metadata, time_errors
 from handlers.changes.entries import draft_warnings
-from handlers.changes.requests import propose, record, with_times
+from handlers.changes.requests import propose, record, start_of_command, with_times
 from handlers.explain.table import words_for
 from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.rules import rule_form_view
@@ -42,7 +42,6 @@ from handlers.rules.form_fields_view import (
 from handlers.rules.reasons import problem_words
 from handlers.rules.rule_check import AddedFindings, find_added, preview
 from handlers.rules.rule_form_view import HEAD, RuleForm, head_text
-from handlers.rules.rule_lookup import start_of_command
 from handlers.slack.registry import Click, Form, Recorded, clicks, submits
 from handlers.slack.reply import Caller, Refilled, Reply
 

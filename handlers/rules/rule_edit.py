@@ -21,7 +21,7 @@ from bot.text.names import GROUP_REFERENCE, named_group, resolve_name
 from handlers.blocks import menus, messages, modals
 from handlers.blocks.messages import quote
 from handlers.changes.coming import Thing, document_at, left_out_names, refuse_unchanged
-from handlers.changes.requests import outlook_blocks, propose, resolve_start, submit, time_text
+from handlers.changes.requests import outlook_blocks, propose, resolve_start, start_of_command, submit, time_text
 from handlers.changes.times import when
 from handlers.errors import AlreadySo, InvalidDraft, NoGroups, NotOneGroup
 from handlers.grammar.command import Command
@@ -45,7 +45,7 @@ from handlers.rules.commands import (
 )
 from handlers.rules.rule_check import find_added, not_compared, preview, refuse_silent_loop
 from handlers.rules.rule_form_view import RuleForm
-from handlers.rules.rule_lookup import forecast_of, start_of_command
+from handlers.rules.rule_lookup import forecast_of
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Modal, Posted, Private, Reply

@@ -33,7 +33,7 @@ from handlers.changes.coming import events_until
 from handlers.changes.requests import resolve_start
 from handlers.errors import NotOneGroup, UnknownFilterValue
 from handlers.grammar.command import Command
-from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Start
+from handlers.grammar.time_fields import MAX_DURATION_SECONDS
 from handlers.rules import views, which_view
 from handlers.rules.commands import RulesFiltered, RulesList, RulesShow, RulesWhich
 from handlers.rules.match_view import answer_about_rule
@@ -182,11 +182,6 @@ async def forecast_of(
     """Return the *rules* and *groups* at a time to come, and lines that say so."""
     then = forecast.predict(rules, await events_until(moment, gatehouse), groups)
     return then, which_view.forecast_blocks(moment, then)
-
-
-async def start_of_command(start: Start | None, caller: Caller, gatehouse: Gatehouse) -> datetime | None:
-    """Return the moment that *start* means to *caller*; None for at once."""
-    return None if start is None else (await resolve_start(start, caller, gatehouse))[0]
 
 
 async def _on_again_at(
