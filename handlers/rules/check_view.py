@@ -244,7 +244,6 @@ def findings_page(
     command: RulesCheck,
     rules: int,
     gap: Gap | None,
-    complete: bool,
     public: bool,
     ahead: Sequence[tuple[datetime, Finding]] = (),
     limits: Sequence[str] = (),
@@ -266,7 +265,6 @@ def findings_page(
     blocks += _ahead_blocks(ahead)
     notes = [f":warning: {gap.sentence('rules')}"] if gap else []
     notes += limits
-    notes += [] if complete else [UNTRIED]
     if page.count > 1:
         notes.append(page.label)
     elif command.page and command.page > 1:

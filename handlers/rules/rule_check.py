@@ -52,19 +52,18 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
         else:
             found = await _gather(check_change(listing.known, None, one, groups, effort=effort))
     page = ListPage.of(found, command.page, FINDINGS_PER_PAGE)
-    count, complete = len(listing.known) if one is None else 1, effort.enough
     limits = [views.GROUPS_NOT_READ] if groups is None and any(rule.group_id for rule in listing.known) else []
     if unseen:
         limits.append(f"{unseen:,} later starts and ends of the next seven days were not looked at.")
     if one is not None and not is_effective(one, groups):
         limits.append("It is off, or its group is: it wasn’t compared with the other rules.")
+    limits += [] if effort.enough else [check_view.UNTRIED]
     return Private(
         check_view.findings_page(
             page,
             command=command,
-            rules=count,
+            rules=len(listing.known) if one is None else 1,
             gap=listing.gap,
-            complete=complete,
             public=caller.public,
             ahead=ahead,
             limits=limits,

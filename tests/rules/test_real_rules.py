@@ -71,11 +71,7 @@ def test_every_rule_is_checked_alone_and_among_the_others() -> None:
             assert check_views.words(finding)
     for first in range(0, len(everything), 8):
         page = ListPage.of(everything[first : first + 8], 1, 8)
-        judged_by_slack(
-            check_views.findings_page(
-                page, command=RulesCheck(), rules=len(RULES), gap=None, complete=False, public=False
-            )
-        )
+        judged_by_slack(check_views.findings_page(page, command=RulesCheck(), rules=len(RULES), gap=None, public=False))
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
