@@ -24,7 +24,7 @@ from handlers.blocks.messages import as_sentence, code, esc, join_words, quote, 
 from handlers.blocks.modals import View, end_of_form, time_errors
 from handlers.changes.coming import Thing, document_at, left_out_names, refuse_unchanged
 from handlers.changes.requests import propose, record, start_of_command, submit, time_text, with_times
-from handlers.errors import AlreadySo, NoMember, Refusal, TooMany, UnknownSegment, Words
+from handlers.errors import AlreadySo, NoMember, Refusal, UnknownSegment, Words
 from handlers.grammar.command import slash
 from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.grammar.tokens import unquote_reason
@@ -40,12 +40,12 @@ from handlers.members.commands import (
 )
 from handlers.members.member_form_view import CALLBACK, MemberForm, read_form, segment_notes
 from handlers.members.member_refs import (
-    MAX_MEMBERS_PER_COMMAND,
     catalogue,
     find_member,
     find_members,
     member_or_none,
     other_sites,
+    refuse_many,
     site_for,
     sites_with_member,
 )
@@ -305,8 +305,7 @@ Found = Member | ClientError | None
 @handles(MembersOffboard)
 async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehouse) -> Reply:
     emails = list(dict.fromkeys(map(checked_email, command.emails)))
-    if len(emails) > MAX_MEMBERS_PER_COMMAND:
-        raise TooMany(len(emails), MAX_MEMBERS_PER_COMMAND, "members")
+    refuse_many(emails)
     found = [(email, await _find_everywhere(email, gatehouse)) for email in emails]
     on_sites = [(email, site, there) for email, everywhere in found for site, there in everywhere]
     who = _public_name([there for _, _, there in on_sites], emails[0]) if len(emails) == 1 else f"{len(emails)} people"

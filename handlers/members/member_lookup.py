@@ -20,7 +20,7 @@ from handlers.blocks.inputs import MAX_OPTIONS
 from handlers.blocks.messages import Block, ListPage, Message
 from handlers.blocks.tables import ROWS_PER_PAGE
 from handlers.changes.requests import outlook_blocks
-from handlers.errors import MemberGone, TooMany, UnknownSegment
+from handlers.errors import MemberGone, UnknownSegment
 from handlers.explain.table import words_for
 from handlers.grammar.command import Command
 from handlers.grammar.parser import member_row
@@ -39,6 +39,7 @@ from handlers.members.member_refs import (
     find_members,
     member_or_none,
     other_sites,
+    refuse_many,
     site_for,
 )
 from handlers.members.views import Unasked
@@ -108,7 +109,7 @@ def passes_filters(member: Member, command: MembersFiltered) -> bool:
 async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
     if not command.emails:
         return Modal(menus.member_modal(caller.channel))
-    _refuse_many(command.emails)
+    refuse_many(command.emails, MAX_MEMBERS_SHOWN)
     site = await site_for(command.site, caller, gatehouse)
     members = await find_members(command, command.emails, site, gatehouse)
     elsewhere = () if command.site else other_sites(site, gatehouse)
@@ -121,11 +122,6 @@ async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Re
 
 MAX_MEMBERS_SHOWN: Final = 5
 """Members that one answer shows: more would be too long for a Slack message."""
-
-
-def _refuse_many(emails: Sequence[str]) -> None:
-    if len(emails) > MAX_MEMBERS_SHOWN:
-        raise TooMany(len(emails), MAX_MEMBERS_SHOWN, "members")
 
 
 async def _card(
@@ -184,7 +180,7 @@ async def pick_member(click: Click, caller: Caller, gatehouse: Gatehouse) -> Com
 
 @handles(MembersWhy)
 async def why(command: MembersWhy, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    _refuse_many(command.emails)
+    refuse_many(command.emails, MAX_MEMBERS_SHOWN)
     emails = list(dict.fromkeys(map(checked_email, command.emails)))
     return Private(messages.join_messages([await _explain(email, command, caller, gatehouse) for email in emails]))
 

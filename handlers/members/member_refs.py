@@ -84,13 +84,18 @@ async def find_member(email: str, site: Site) -> Member:
     return member
 
 
+def refuse_many(emails: Sequence[str], most: int = MAX_MEMBERS_PER_COMMAND) -> None:
+    """Raise TooMany for more *emails* than so *most*."""
+    if len(emails) > most:
+        raise TooMany(len(emails), most, "members")
+
+
 async def find_members(command: Command, emails: Sequence[str], site: Site, gatehouse: Gatehouse) -> Sequence[Member]:
     """Return the members with these *emails*, which *command* names; raises as `find_member` does, and TooMany.
 
     For a single email, NoMember says on which other sites it is known.
     """
-    if len(emails) > MAX_MEMBERS_PER_COMMAND:
-        raise TooMany(len(emails), MAX_MEMBERS_PER_COMMAND, "members")
+    refuse_many(emails)
     try:
         found = await asyncio.gather(*(find_member(email, site) for email in emails))
         return list({member.email: member for member in found}.values())
