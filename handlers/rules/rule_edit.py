@@ -213,15 +213,10 @@ def _blank_form(command: RulesNew | RulesMake, **more: Any) -> RuleForm:
     )
 
 
-def draft_of(command: RulesMake) -> RuleDraft:
-    """Return the rule that *command* would create."""
-    return _blank_form(command, reach=command.match).draft()
-
-
 @handles(RulesMake)
 async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Request the rule that the form would create, without the form."""
-    draft = draft_of(command)
+    draft = _blank_form(command, reach=command.match).draft()
     if wrong := problems(draft):
         raise InvalidDraft(wrong)
     if command.start is None:
