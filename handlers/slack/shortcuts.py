@@ -8,7 +8,7 @@ from typing import Final
 from bot.gatehouse import Gatehouse
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
-from handlers.blocks.messages import Message, code
+from handlers.blocks.messages import and_more, code
 from handlers.errors import EditedMessage, NothingInMessage
 from handlers.grammar import parser
 from handlers.grammar.command import Command
@@ -23,25 +23,28 @@ from handlers.slack.reply import Caller, Modal, Private, Reply
 MAX_CHOICES: Final = 15
 
 
-def choice(question: str, choices: Sequence[tuple[str, Command]]) -> Message:
-    """Return a line for each of *choices*, with a button that runs its command."""
-    blocks = [messages.section(f"*{question}* That message has {len(choices)}.")]
+def _pick(what: str, question: str, choices: Sequence[tuple[str, Command]]) -> Command | Reply:
+    """Return the command for the only thing that a message contains, or a *question* with a button for each of several.
+
+    Raises NothingInMessage where it contains no *what*.
+    """
+    if not choices:
+        raise NothingInMessage(what)
+    if len(choices) == 1:
+        return choices[0][1]
+    count = f"That message has {len(choices)}."
+    blocks = [messages.section(f"*{question}* {count}")]
     for number, (text, command) in enumerate(choices[:MAX_CHOICES]):
         blocks.append(messages.section(code(text, 300), run_button("Choose", command, number)))
     if len(choices) > MAX_CHOICES:
-        blocks.append(messages.context(f"…and {len(choices) - MAX_CHOICES} more."))
-    return messages.message(f"{question} That message has {len(choices)}.", blocks)
+        blocks.append(messages.context(f"{and_more(len(choices) - MAX_CHOICES)}."))
+    return Private(messages.message(f"{question} {count}", blocks))
 
 
 @shortcut("rule_which", stands_for=RulesWhich)
 async def which_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
     """Say where the URL in a message goes; where it has several, ask which."""
-    commands = [RulesWhich(url) for url in urls_in(used.text)]
-    if not commands:
-        raise NothingInMessage("URL")
-    if len(commands) == 1:
-        return commands[0]
-    return Private(choice("Which URL?", [(command.url, command) for command in commands]))
+    return _pick("URL", "Which URL?", [(url, RulesWhich(url)) for url in urls_in(used.text)])
 
 
 @shortcut("rule_from_message", stands_for=RulesNew, linked=True)
@@ -54,12 +57,7 @@ async def rule_from_message(used: Shortcut, caller: Caller, gatehouse: Gatehouse
 @shortcut("member_info", stands_for=MembersWhy)
 async def member_info(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
     """Explain the access of the person in a message, on every site; where it names several, ask which."""
-    commands = [(email, MembersWhy((email,))) for email in emails_in(used.text)]
-    if not commands:
-        raise NothingInMessage("email")
-    if len(commands) == 1:
-        return commands[0][1]
-    return Private(choice("Who?", commands))
+    return _pick("email", "Who?", [(email, MembersWhy((email,))) for email in emails_in(used.text)])
 
 
 @clicks("home.new")
@@ -71,19 +69,10 @@ async def new_rule(used: Shortcut | Click, caller: Caller, gatehouse: Gatehouse)
 
 
 @hears("app_mention")
-async def on_mention(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
-    """Run the command in ``@Gatehouse rules which …``: the words after the mention, or before it where none follow."""
-    return _command_in(text_without_mention(heard), heard)
-
-
 @hears("message.im")
-async def on_direct_message(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
-    """Run the command in a direct message, where no mention is needed."""
-    return _command_in(text_without_mention(heard), heard)
-
-
-def _command_in(text: str, heard: Heard) -> Command:
-    command = parser.check_reason(parser.parse_mention(text))
+async def on_message(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
+    """Run the command in ``@Gatehouse rules which …``: after the mention, or before it; a direct message needs none."""
+    command = parser.check_reason(parser.parse_mention(text_without_mention(heard)))
     # Slack sends the event again when a message is edited: what it asked for would be done twice.
     if command.writes and "edited" in heard.event:
         raise EditedMessage
