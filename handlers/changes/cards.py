@@ -26,6 +26,7 @@ from bot.store.channel_settings import wanted_notices
 from bot.store.db import StoreError
 from bot.store.engine import Store
 from bot.store.leases import Note
+from bot.store.outbox import Purpose
 from bot.store.tables import OtherRelease
 from handlers.blocks.messages import Message
 from handlers.changes import card_buttons, card_view, items_view, notes_view
@@ -94,10 +95,6 @@ ELSEWHERE: Final = frozenset(
 GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 NO_THREAD: Final = frozenset({"thread_not_found", "cannot_reply_to_message"})
 """Slack's error codes for a reply in the thread of a card that is gone."""
-CARD: Final = "card"
-RESULT: Final = "result"
-NOTICE: Final = "notify-"
-"""The beginning of the purpose of each direct message to the requester."""
 UNREACHABLE: Final = frozenset(
     {"channel_not_found", "user_not_found", "user_disabled", "is_inactive", "messages_tab_disabled"}
 )
@@ -126,14 +123,15 @@ class Cards:
 
         Returns the note that records where the message is; None where that is on record, or nothing was sent.
         """
-        if purpose == CARD:
+        if purpose == Purpose.CARD:
             return await self._deliver_card(change, is_plain=is_plain)
-        if purpose == RESULT:
+        if purpose == Purpose.RESULT:
             await self._send_result(change)
             return None
         if await self.store.cards.get(change.id, purpose) is not None:
             return None
-        return await (self._notify if purpose.startswith(NOTICE) else self._deliver_note)(change, purpose)
+        is_notice = purpose.partition("-")[0] == Purpose.NOTIFY
+        return await (self._notify if is_notice else self._deliver_note)(change, purpose)
 
     async def _draw(self, change: Change) -> tuple[Message, bool]:
         """Return the card and whether it shows all of *change*; a plain card where drawing it fails."""
@@ -148,7 +146,7 @@ class Cards:
         return card, card_buttons.shows_all(card)
 
     async def _deliver_card(self, change: Change, *, is_plain: bool) -> Note | None:
-        place = await self.store.cards.get(change.id, CARD)
+        place = await self.store.cards.get(change.id, Purpose.CARD)
         card, complete = (card_view.plain_card(change), False) if is_plain else await self._draw(change)
         message = card
         # A card that went to the requester keeps its note on why it is there, however often it is updated.
@@ -162,13 +160,13 @@ class Cards:
         self.failpoint("posted")
         # Before the link is asked for: a process that dies with an unrecorded card makes the next one post a second.
         async with self.store.transaction() as tx:
-            await self.store.cards.put(tx, change.id, channel, ts, CARD)
+            await self.store.cards.put(tx, change.id, channel, ts, Purpose.CARD)
             if (note := self._completeness_note(change, channel, ts, complete)) is not None:
                 await note(tx)
         link = await self.slack.permalink(channel, ts)
 
         async def announce(tx: AsyncConnection) -> None:
-            await self.store.cards.put(tx, change.id, channel, ts, CARD, link)
+            await self.store.cards.put(tx, change.id, channel, ts, Purpose.CARD, link)
             event = Event("announced", "gatehouse", channel, change.id, str(change.edit.target))
             await self.store.audit.append(tx, event, ends_work=True)
 
@@ -187,7 +185,7 @@ class Cards:
         The file is recorded before it is shared, so that the next try asks Slack about it and does not send another.
         """
         files = SlackFiles(self.slack)
-        known = await self.store.cards.get(whole.id, RESULT)
+        known = await self.store.cards.get(whole.id, Purpose.RESULT)
         if known is not None and (not known[1] or (await files.look(known[1], known[0])).shown):
             return
         rows = [item async for item in self.store.items.all(whole.id)]
@@ -197,7 +195,7 @@ class Cards:
             await files.share(file_id, channel, items_view.file_name(whole), items_view.comment(whole, rows))
         except SlackRefused:
             async with self.store.transaction() as tx:
-                await self.store.cards.forget(tx, whole.id, RESULT)  # the next try uploads it again
+                await self.store.cards.forget(tx, whole.id, Purpose.RESULT)  # the next try uploads it again
             raise
         self.failpoint("shared result")
 
@@ -209,7 +207,7 @@ class Cards:
         channel = await files.open_direct(whole.request.requester)
         file_id = await files.upload(items_view.file_name(whole), table)
         async with self.store.transaction() as tx:
-            await self.store.cards.add(tx, whole.id, channel, file_id, RESULT)
+            await self.store.cards.add(tx, whole.id, channel, file_id, Purpose.RESULT)
         return channel, file_id
 
     async def _edit(self, place: tuple[str, str], change: Change, message: Message) -> bool:
@@ -250,14 +248,14 @@ class Cards:
         if message is None:
             return None
         self.pace.take(change.request.channel)
-        place = await self.store.cards.get(change.id, CARD)
+        place = await self.store.cards.get(change.id, Purpose.CARD)
         thread = place[1] if place is not None and place[0] == change.request.channel else None
         try:
             channel, ts = await self._post(change, message, thread=thread)
         except SlackRefused as refusal:
             if refusal.code in NO_THREAD:
                 async with self.store.transaction() as tx:
-                    await self.store.outbox.enqueue(tx, change.id, CARD)  # there again by the next try
+                    await self.store.outbox.enqueue(tx, change.id, Purpose.CARD)  # there again by the next try
             raise
         return self._place_note(change, channel, ts, purpose)
 
@@ -271,7 +269,7 @@ class Cards:
 
     async def _notify(self, change: Change, purpose: str) -> Note | None:
         """Notify the requester of the outcome of *change*, unless they turned such messages off or can't get any."""
-        kind = purpose.removeprefix(NOTICE)
+        kind = purpose.partition("-")[2]
         if kind not in wanted_notices(await self.store.channel_settings.get(change.request.requester)):
             return None
         undo = await self.store.changes.get(change.run.undone_by) if change.run.undone_by else None

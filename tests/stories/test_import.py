@@ -14,7 +14,7 @@ import pytest
 
 from bot.changes.model.states import State
 from bot.policy.limits import IMPORT_RATE, TooFast
-from handlers.changes.cards import RESULT
+from bot.store.outbox import Purpose
 from handlers.files.import_form_view import ALL_SKIPPED, MEMBERS, RULES, UNANSWERED
 from sandbox.demo import Sandbox
 from sandbox.gatehouse import ALICE
@@ -316,7 +316,7 @@ async def test_results_that_slack_refuses_come_once_it_takes_files_again(
         while not (await store.outbox.backlogs())["late"][0]:  # noqa: ASYNC110  Slack's refusal tells nobody else
             await asyncio.sleep(0.01)
     (change,) = await store.changes.list_by_requester(alice.id, 1)
-    assert await store.cards.get(change.id, RESULT) is None
+    assert await store.cards.get(change.id, Purpose.RESULT) is None
 
     workspace.slack.state.files.is_disabled = False
     clock.ahead += timedelta(minutes=1)

@@ -22,7 +22,7 @@ from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.rights import RELEASES, Decision
-from handlers.changes.cards import CARD
+from bot.store.outbox import Purpose
 from handlers.slack.registry import action_name
 from sandbox.demo import Sandbox
 from sandbox.slack import filling, rendering
@@ -227,7 +227,7 @@ class Play:
         return await self.sandbox.bot.gatehouse.changes.journal.get(change.id)
 
     async def card(self, change: Change) -> Message:
-        channel, ts = await self.sandbox.bot.gatehouse.store.cards.get(change.id, CARD) or ("", "")
+        channel, ts = await self.sandbox.bot.gatehouse.store.cards.get(change.id, Purpose.CARD) or ("", "")
         found = self.sandbox.slack.state.find(channel, ts)
         assert found is not None
         return found
