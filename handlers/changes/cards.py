@@ -12,7 +12,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.effects import find_overtaking, find_overtaking_of_items
-from bot.changes.execute import Failpoint, no_failpoint
+from bot.changes.execute import Failpoint
 from bot.changes.freezing import Freezes
 from bot.changes.model.change import Change
 from bot.changes.model.items import NOT_DONE, Item, Outcome, Tally
@@ -40,13 +40,13 @@ WRONG: Final = NOT_DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}
 ReadGroups = Callable[[], Awaitable[Groups | None]]
 
 
-async def draw_card(change: Change, store: Store, groups: ReadGroups | None, freezes: Freezes | None = None) -> Message:
+async def draw_card(change: Change, store: Store, groups: ReadGroups, freezes: Freezes) -> Message:
     """Return the card of *change*, as a channel may see it."""
     change = without_secrets(change)
     progress = await _progress(change, store) if change.is_bulk else None
     since = await find_overtaking(store, change)
     in_group = await groups_of(change, groups)
-    freeze = await freezes.find_for_start(change) if freezes is not None else None
+    freeze = await freezes.find_for_start(change)
     return card_view.card(change, progress=progress, groups=in_group, since=since, freeze=freeze)
 
 
@@ -73,10 +73,10 @@ async def tally_of(change: Change, store: Store) -> Tally | None:
     return await store.items.tally(change.id) if change.is_bulk else None
 
 
-async def groups_of(change: Change, groups: ReadGroups | None) -> Groups | None:
+async def groups_of(change: Change, groups: ReadGroups) -> Groups | None:
     """Return the groups where *change* is about a rule in one, since that group may be off; else None."""
     in_group = any((document or {}).get("groupId") for document in (change.edit.before, change.edit.after))
-    return await groups() if in_group and groups is not None else None
+    return await groups() if in_group else None
 
 
 ELSEWHERE: Final = frozenset(
@@ -112,11 +112,11 @@ class Cards:
     store: Store
     directory: Directory
     pace: Pace
-    failpoint: Failpoint = no_failpoint
-    groups: ReadGroups | None = None
-    freezes: Freezes | None = None
+    failpoint: Failpoint
+    groups: ReadGroups
+    freezes: Freezes
 
-    async def deliver(self, change: Change, purpose: str, is_plain: bool = False) -> Note | None:
+    async def deliver(self, change: Change, purpose: str, is_plain: bool) -> Note | None:
         """Deliver the message of *purpose*: post or update the card of *change*, or send a note or its result, each once.
 
         *is_plain*: draw the card without the content of the change.
