@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 from handlers.blocks.messages import Block, ListPage, clip_visible, plain_text
@@ -69,11 +68,11 @@ def turn_button(label: str, command: Command, number: int | str) -> Block | None
     return button(label, f"v1.turn.{number}", command_text(command))
 
 
-def turn_buttons(page: ListPage[Any], command: Any) -> tuple[Block | None, Block | None]:
+def turn_buttons(page: ListPage[Any], command: Command) -> tuple[Block | None, Block | None]:
     """Return buttons for the pages of *command* before and after *page*."""
     return (
-        turn_button("‹ Previous", replace(command, page=page.number - 1), "previous") if page.number > 1 else None,
-        turn_button("Next ›", replace(command, page=page.number + 1), "next") if page.number < page.count else None,
+        turn_button("‹ Previous", command.with_fields(page=page.number - 1), "previous") if page.number > 1 else None,
+        turn_button("Next ›", command.with_fields(page=page.number + 1), "next") if page.number < page.count else None,
     )
 
 

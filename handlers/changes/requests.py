@@ -99,7 +99,7 @@ class FrozenNow(Refusal):
         after = self.freeze.until + timedelta(minutes=1, microseconds=-1)  # a start is said to the minute
         is_over = self.ends is not None and self.ends <= after
         then = {"start": Start.at_moment(after)} if hasattr(self.command, "start") and not is_over else {}
-        again = {"Plan it for then": replace(self.command, **then)} if then else {}
+        again = {"Plan it for then": self.command.with_fields(**then)} if then else {}
         return replace(frozen_words(self.freeze), again=again)
 
 

@@ -6,10 +6,10 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from enum import IntEnum
 from functools import cache
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from handlers.grammar.tokens import Word, escape_entities
 
@@ -194,6 +194,10 @@ class Command:
         Raises ValueError for a text that holds both kinds of quotes.
         """
         return escape_entities(" ".join(filter(None, [self.verb, *self.words()])))
+
+    def with_fields(self, **values: Any) -> Self:
+        """Return the command with other *values* for some of its fields, by their names."""
+        return replace(self, **values)
 
     def words(self) -> list[str]:
         """Return every field that differs from its default, as words."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from bot.text.times import duration_words
 from handlers.blocks import messages
@@ -66,8 +66,7 @@ def with_name(command: Command, titles: Mapping[str, str]) -> Command:
     title = titles.get(str(getattr(command, "ref", None)))
     if title is None or [*titles.values()].count(title) > 1:
         return command
-    named: Command = replace(cast("Any", command), ref=title)
-    return named
+    return command.with_fields(ref=title)
 
 
 def _command_code(command: Command) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
@@ -281,7 +281,7 @@ def expand(command: Command, short: Shorthand) -> Command:
         full.setdefault("site", short.site)
     if given.get("site"):
         full["site"] = given["site"]
-    return replace(command, **full)
+    return command.with_fields(**full)
 
 
 def _row(ref: str, command: Command, short: Shorthand) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Final
 
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.acts import read_act
@@ -195,7 +195,7 @@ def _names_something(found: Recognised) -> bool:
 
 def _with_start(start: Start | None, command: Command) -> Command:
     """Return *command* with *start*, if it can have one."""
-    return replace(cast("Any", command), start=start) if start is not None and hasattr(command, "start") else command
+    return command.with_fields(start=start) if start is not None and hasattr(command, "start") else command
 
 
 def _read_back(commands: Sequence[Command]) -> tuple[Command, ...]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Final
 
 from handlers.grammar.command import Command
 from handlers.grammar.recognised import Recognised
@@ -49,7 +48,7 @@ def find_unread(found: Recognised, readings: Sequence[Command]) -> tuple[str, ..
 
 
 def _without_reason(command: Command) -> Command:
-    return replace(cast("Any", command), because=None) if getattr(command, "because", None) else command
+    return command.with_fields(because=None) if getattr(command, "because", None) else command
 
 
 def _is_named(found: Recognised, key: str, text: str) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Final
 
 from bot.clients.errors import ClientError
 from bot.clients.lists import Incomplete, Listing, member_in
@@ -103,7 +102,7 @@ async def find_members(command: Command, emails: Sequence[str], site: Site, gate
         if len(emails) > 1:
             raise
         known, _ = await sites_with_member(error.email, other_sites(site, gatehouse), gatehouse)
-        again = {name: replace(cast("Any", command), site=name) for name in known}
+        again = {name: command.with_fields(site=name) for name in known}
         raise NoMember(error.email, site.name, again) from error
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from bot.changes.model.edits import Target
@@ -101,7 +101,7 @@ class Guesses:
             return ()
         refs: Sequence[str] = getattr(command, "refs", ())
         return [
-            replace(cast("Any", command), refs=tuple(rule.id if ref == error.ref else ref for ref in refs))
+            command.with_fields(refs=tuple(rule.id if ref == error.ref else ref for ref in refs))
             for rule in error.candidates
         ]
 
@@ -141,7 +141,7 @@ class Guesses:
         if expiry is not None and expiry.wall is not None:
             ends, _ = await resolve_end(expiry, begins, caller, self._gatehouse)
             fixed["expiry"] = Expiry.at_moment(ends)
-        return replace(cast("Any", command), **fixed) if fixed else command
+        return command.with_fields(**fixed)
 
     async def _known_names(self, caller: Caller) -> Known:
         """Return what exists and the caller may know of."""
@@ -210,7 +210,7 @@ def _read(typed: tuple[str, str], known: Known, searched: Command | None) -> Rea
     fit = all(type(each) is type(searched) and not _filters(each).keys() & filters for each in readings.commands)
     if readings.unread or not fit:
         return Readings()
-    return Readings(tuple(replace(cast("Any", each), **filters) for each in readings.commands))
+    return Readings(tuple(each.with_fields(**filters) for each in readings.commands))
 
 
 def _filters(command: Command) -> Mapping[str, Any]:
