@@ -202,9 +202,6 @@ VERBS: Final[dict[str, dict[str, type[Command]]]] = {
 }
 
 
-NUMBERED: Final = re.compile(r"#([0-9]{1,6})")
-
-
 class Shorthand(BaseModel):
     """What the short forms of one command stand for. It is stored, so fields that another release added are ignored."""
 
@@ -240,11 +237,16 @@ def listed_service(command: Command) -> str:
     return "members" if command.service == "members" else "rules"
 
 
+def _refs_of(command: Command) -> list[str]:
+    """Return everything by which *command* names rules or members."""
+    several = (*getattr(command, "refs", ()), *getattr(command, "emails", ()))
+    single = (getattr(command, "ref", None), getattr(command, "email", None))
+    return [*several, *filter(None, single)]
+
+
 def numbers_in(command: Command) -> set[str]:
     """Return every ``#n`` of *command*."""
-    several = (*getattr(command, "refs", ()), *getattr(command, "emails", ()))
-    refs = (*several, getattr(command, "ref", None), getattr(command, "email", None))
-    return {ref for ref in refs if ref and NUMBERED.fullmatch(ref)}
+    return set(filter(NUMBER.fullmatch, _refs_of(command)))
 
 
 def needs_last_change(command: Command) -> bool:
@@ -264,29 +266,24 @@ def member_row(site: str, email: str) -> str:
 def expand(command: Command, short: Shorthand) -> Command:
     """Return *command* with what its short forms stand for; raises NoSuchNumber."""
     given = {field.name: getattr(command, field.name) for field in fields(command)}
-    full: dict[str, Any] = {name: _row(given[name], command, short) for name in ("ref", "email") if given.get(name)}
-    if "refs" in given:
-        full["refs"] = tuple(dict.fromkeys(_row(ref, command, short) for ref in given["refs"]))
-    if "email" in full:
-        site, _, full["email"] = full["email"].rpartition("\n")
-        full |= {"site": site} if site and "site" in given else {}
-    if "emails" in given:
-        rows = [_row(email, command, short).rpartition("\n") for email in given["emails"]]
-        full["emails"] = tuple(dict.fromkeys(email for _, _, email in rows))
-        site = next((site for site, _, _ in rows if site), None)  # one list, so one site
-        full |= {"site": site} if site and "site" in given else {}
+    rows = {ref: _row(ref, command, short) for ref in _refs_of(command)}
+    full: dict[str, Any] = {name: rows[given[name]][1] for name in ("ref", "email") if given.get(name)}
+    for name in {"refs", "emails"} & given.keys():
+        full[name] = tuple(dict.fromkeys(rows[ref][1] for ref in given[name]))
+    if "site" in given:
+        listed = next((site for site, _ in rows.values() if site), None)  # one list, so one site
+        full["site"] = given["site"] or listed or (short.site if needs_site(command) else given["site"])
     if needs_last_change(command):
         full["change"] = short.change
-    if needs_site(command):
-        full.setdefault("site", short.site)
-    if given.get("site"):
-        full["site"] = given["site"]
     return command.with_fields(**full)
 
 
-def _row(ref: str, command: Command, short: Shorthand) -> str:
-    if not NUMBERED.fullmatch(ref):
-        return ref
+def _row(ref: str, command: Command, short: Shorthand) -> tuple[str, str]:
+    """Return what *ref* of *command* stands for, after the site of the list that it is a row of, if that has one."""
+    if not NUMBER.fullmatch(ref):
+        return "", ref
+    service = listed_service(command)
     if ref not in short.rows:
-        raise NoSuchNumber(ref, short.shown, listed_service(command))
-    return short.rows[ref]
+        raise NoSuchNumber(ref, short.shown, service)
+    site, _, key = short.rows[ref].rpartition("\n") if service == "members" else ("", "", short.rows[ref])
+    return site, key
