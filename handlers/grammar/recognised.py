@@ -86,7 +86,6 @@ class Recognised:
     """The words and URLs that were looked up as a name or a source, and found."""
     found_as: dict[str, set[str]] = field(default_factory=dict)
     """For each of *used*, the keys of what it was found as: in a reading of anything else, it stays unread."""
-    _parts: dict[int, list[str]] = field(default_factory=dict)
     _held: dict[tuple[int, str], list[str]] = field(default_factory=dict)
 
     @property
@@ -188,14 +187,13 @@ class Recognised:
 
     def part_of(self, names: Names[Any]) -> list[str]:
         """Return the keys of *names* that the words left are a part of."""
-        if id(names) not in self._parts:
-            telling = " ".join(word for word in self.words if word not in FILLERS)
-            untyped = " ".join(word for word in telling.split() if word not in TYPES)
-            tried = [each for each in (self.phrase, telling, untyped) if len(each) >= MIN_PART and "@" not in each]
-            text = next((each for each in tried if self.find_mentioned(names, each)), "")
-            self._parts[id(names)] = self._of_its_type(self.find_mentioned(names, text)) if text else []
-            self.use(text.split(), self._parts[id(names)])
-        return self._parts[id(names)]
+        telling = " ".join(word for word in self.words if word not in FILLERS)
+        untyped = " ".join(word for word in telling.split() if word not in TYPES)
+        tried = [each for each in (self.phrase, telling, untyped) if len(each) >= MIN_PART and "@" not in each]
+        text = next((each for each in tried if self.find_mentioned(names, each)), "")
+        keys = self._of_its_type(self.find_mentioned(names, text)) if text else []
+        self.use(text.split(), keys)
+        return keys
 
     def _of_its_type(self, keys: list[str]) -> list[str]:
         """Return those of *keys* that are rules of a type that is said (“the checkout redirects”), or all where none is."""
