@@ -22,7 +22,7 @@ from handlers.gatehouse.commands import GatehouseCommand, GatehouseHelp, Gatehou
 from handlers.grammar.command import Command, Rest, Unclear, command_prefix, slash
 from handlers.grammar.fields import NUMBER, is_reference
 from handlers.grammar.time_fields import time_in_reason
-from handlers.grammar.tokens import MAX_COMMAND, WEB, Word, clean_text, split
+from handlers.grammar.tokens import IN_EMAIL, MAX_COMMAND, WEB, Word, clean_text, split
 from handlers.members.commands import MembersCommand, MembersGrant, MembersList, MembersMenu, MembersShow, MembersWhy
 from handlers.rules.commands import RulesCommand, RulesList, RulesMenu, RulesSet, RulesShow, RulesWhich
 
@@ -37,7 +37,6 @@ def commands_of(service: str) -> tuple[type[Command], ...]:
     return tuple(kind for kind in ALL if kind.service == service)
 
 
-EMAIL: Final = re.compile(r"[^<@]@")
 HELP: Final = frozenset({"help", "?"})
 
 
@@ -125,7 +124,7 @@ def _root_of(words: Sequence[Word]) -> str:
         return known[0]
     if any(is_reference(word) for word in words):
         return "rules"
-    if any(EMAIL.search(word.text) for word in words):
+    if any(IN_EMAIL.search(word.text) for word in words):
         return "members"
     if known:
         choice = " or ".join(f"“{service} {verb}”" for service in known)

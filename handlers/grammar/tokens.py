@@ -24,7 +24,7 @@ TYPOGRAPHY: Final = str.maketrans(
 ZERO_WIDTH: Final = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", ""))
 RUN: Final = re.compile(r"""[^\s,;"']+""")
 """A run of characters that holds an email as a whole, if it holds one."""
-IN_EMAIL: Final = re.compile(r"[^<]@")
+IN_EMAIL: Final = re.compile(r"[^<@]@")
 WORD: Final = re.compile(
     r"""
       "(?P<double>[^"]*)"(?=\s|,|$)
@@ -77,7 +77,7 @@ def _unwrap(match: re.Match[str]) -> str:
     inner = ENTITY.sub(lambda entity: ENTITIES[entity[1]], match[1].partition("|")[0])
     if inner[:1] in {"@", "#", "!"}:
         return f"<{inner}>"
-    return inner.removeprefix("mailto:")
+    return inner.removeprefix(MAILTO)
 
 
 def urls_in(text: str) -> list[str]:
