@@ -56,7 +56,7 @@ class Answers:
             case Modal():
                 await self._show(caller, reply)
             case Refilled(view):
-                await self._put_in_place(caller, view)
+                await self.redraw(caller.view or {}, view, trigger=caller.trigger or "")
             case Attached():
                 await self._attach(caller, reply)
             case Announced():
@@ -135,10 +135,11 @@ class Answers:
             view = _failed_home(error, caller)
         await self._slack.publish(caller.user, view)
 
-    async def redraw(self, opened: View, view: View, *, ended: bool = False) -> View:
+    async def redraw(self, opened: View, view: View, *, ended: bool = False, trigger: str | None = None) -> View:
         """Draw *view* in an open modal; where Slack does not take it, the modal says so. Raises ModalGone.
 
-        *ended*: the view tells how a form that was sent has ended.
+        *ended*: the view tells how a form that was sent has ended. *trigger*: of a click in a form in which somebody types: what
+        was typed stays then, under another modal that says so.
         """
         try:
             return await self._slack.refill(opened, view)
@@ -146,17 +147,11 @@ class Answers:
             raise
         except (SlackRefused, SlackUnreachable) as error:
             log.warning("view_refused", error=str(error), view=view.get("callback_id"))
-            return await self._slack.refill(opened, modals.fallback_view(view, passes=error.is_away, ended=ended))
-
-    async def _put_in_place(self, caller: Caller, view: View) -> None:
-        """Draw a form in which somebody types; where Slack does not take it, what was typed stays, under a word on why."""
-        try:
-            await self._slack.refill(caller.view or {}, view)
-        except ModalGone:
-            raise
-        except (SlackRefused, SlackUnreachable) as error:
-            log.warning("view_refused", error=str(error), view=view.get("callback_id"))
-            await self._slack.push(caller.trigger or "", modals.fallback_view(view, passes=error.is_away, ended=False))
+            fallback = modals.fallback_view(view, passes=error.is_away, ended=ended)
+            if trigger is None:
+                return await self._slack.refill(opened, fallback)
+            await self._slack.push(trigger, fallback)
+            return opened
 
     async def _show(self, caller: Caller, modal: Modal) -> None:
         """Open at once, while the trigger lives; then fill. From inside a modal, fill that one."""
