@@ -20,7 +20,7 @@ from handlers.changes.cards import groups_of, tally_of
 from handlers.changes.entries import entries_of
 from handlers.changes.requests import resolve_end, resolve_start
 from handlers.changes.times import extension
-from handlers.changes.titles import request_title, title_of
+from handlers.changes.titles import request_title
 from handlers.errors import NothingToUndo, OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
 from handlers.grammar.command import Command
@@ -63,18 +63,18 @@ async def can_decide(change: Change, user: str, gatehouse: Gatehouse) -> bool:
 
 async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Reply:
     listed = [item async for item in gatehouse.store.items.all(change.id)] if change.is_bulk else []
-    title = request_title(change)
     if len(listed) <= MAX_PARTS:
         below = []
         if await can_decide(change, caller.user, gatehouse):
             below = card_view.decision_blocks(change, await groups_of(change, gatehouse.groups.groups))
-        head = title if change.is_bulk else title_of(change)
         entries = await asyncio.to_thread(lambda: list(entries_of(change, listed)))
-        view = full_view.modal(change, entries, head, below, places=gatehouse.places, opened_by=caller.request)
+        view = full_view.modal(change, entries, below, places=gatehouse.places, opened_by=caller.request)
         if view is not None:
             return Modal(view)
     content = b"".join(await run_in_slices(full_view.file_pieces(change, entries_of(change, listed))))
-    return Attached(full_view.file_name(change), content, f"*{title}*: everything that it does, in this file.")
+    return Attached(
+        full_view.file_name(change), content, f"*{request_title(change)}*: everything that it does, in this file."
+    )
 
 
 LOOKS_FOR_CARD = 10
@@ -175,11 +175,7 @@ def _register_reason_button(name: str) -> None:
             raise AlreadyDecided(change)
         await gatehouse.changes.decisions.rights.require(change, form.decision, caller.user)
         opened_by = metadata(click.view or {}).get(OPENED_BY, "")
-        return Modal(
-            notes_view.reason_form(
-                name, change, title=request_title(change), channel=caller.channel, opened_by=opened_by
-            )
-        )
+        return Modal(notes_view.reason_form(name, change, channel=caller.channel, opened_by=opened_by))
 
 
 async def _set_end(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:

@@ -13,7 +13,7 @@ from handlers.changes.entries import Entry
 from handlers.changes.field_text import MAX_LINE, field_line, plain_value, value_code, whole, with_whole_pairs
 from handlers.changes.people import needs_line, reason_of, requester_line
 from handlers.changes.subject import VERBS
-from handlers.changes.titles import bare_title
+from handlers.changes.titles import bare_title, request_title, title_of
 
 MAX_BLOCKS: Final = 95
 MAX_CHARACTERS: Final = 40_000
@@ -23,7 +23,6 @@ MAX_CHARACTERS: Final = 40_000
 def modal(
     change: Change,
     listed: Sequence[Entry],
-    title: str,
     below: Sequence[Block] = (),
     *,
     places: Mapping[str, str],
@@ -34,7 +33,7 @@ def modal(
     *below*: the buttons of a person who can decide about it. *places*: the host of each service. *opened_by*: the id of
     the request that it answers.
     """
-    texts = [*_request_texts(change, title)]
+    texts = [*_request_texts(change)]
     for entry in listed:
         texts += messages.pack_lines(_section_lines(entry), MAX_LINE)
     if len(texts) > MAX_BLOCKS or sum(map(len, texts)) > MAX_CHARACTERS or max(map(len, texts)) > messages.MAX_TEXT:
@@ -51,9 +50,10 @@ def modal(
     return modals.frame("Full change", blocks, callback_id=modals.FULL_CHANGE, metadata=about)
 
 
-def _request_texts(change: Change, title: str) -> Iterator[str]:
+def _request_texts(change: Change) -> Iterator[str]:
     """Yield who requests *change* and why, and its warnings and preview."""
     request = change.request
+    title = request_title(change) if change.is_bulk else title_of(change)
     needs = [needs_line(change, f"<#{request.channel}>")] if change.state is State.PROPOSED else []
     yield "\n".join([f"*{title}*", requester_line(change), *needs])
     if request.reason:

@@ -301,11 +301,11 @@ def callback(name: str) -> str:
     return f"v1.decision.{name}"
 
 
-def reason_form(name: str, change: Change, *, title: str, channel: str, opened_by: str = "") -> View:
-    """Return the form *name* about *change*, whose *title* is mrkdwn. *opened_by*: as the full view has it."""
+def reason_form(name: str, change: Change, *, channel: str, opened_by: str = "") -> View:
+    """Return the form *name* about *change*. *opened_by*: as the full view has it."""
     form = REASON_FORMS[name]
     blocks = [
-        section(f"*{title}?*\nRequested by <@{change.request.requester}>"),
+        section(f"*{request_title(change)}?*\nRequested by <@{change.request.requester}>"),
         *([section(intro)] if (intro := _intro(name, change)) else []),
         inputs.text(BLOCK, form.label, None, multiline=form.time is None, hint=form.hint),
     ]

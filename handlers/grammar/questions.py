@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseHelp, GatehouseStatus, GatehouseWhoami
@@ -36,7 +35,7 @@ def answer(found: Recognised) -> list[Command]:
     if found.emails:
         return explain_access(found, found.emails)
     if found.names_rules:
-        return _about_rules(found, found.rule_refs())
+        return _about_rules(found)
     return _about_gatehouse(found) or _about_names(found) or look_up(found)
 
 
@@ -82,11 +81,11 @@ def _about_names(found: Recognised) -> list[Command]:
         return [RulesList(status=status)]
     if people := found.people(anywhere=found.question not in IDENTITY):
         return explain_access(found, people)
-    return _about_rules(found, found.rule_refs())
+    return _about_rules(found)
 
 
-def _about_rules(found: Recognised, refs: Sequence[str]) -> list[Command]:
-    """Return the history of rules, where it is asked who, when or why; else the rules."""
+def _about_rules(found: Recognised) -> list[Command]:
+    """Return the history of the rules that are named, where it is asked who, when or why; else the rules."""
     past = (
         found.act == "history"
         or found.question in {"who", "who's", "when"}
@@ -94,7 +93,7 @@ def _about_rules(found: Recognised, refs: Sequence[str]) -> list[Command]:
         or (found.question == "what" and "changed" in found.plain)
     )
     kind: type[RulesHistory | RulesShow] = RulesHistory if past else RulesShow
-    return [kind(ref) for ref in refs]
+    return [kind(ref) for ref in found.rule_refs()]
 
 
 def _asks_about_change(found: Recognised) -> bool:

@@ -22,7 +22,6 @@ from handlers.blocks.messages import Message
 from handlers.changes import card_view, full_view, items_view, notes_view, temporary_form
 from handlers.changes.entries import entries_of
 from handlers.changes.items_view import Progress
-from handlers.changes.titles import plain_title, title_of
 from handlers.members.commands import MembersGrant
 from handlers.rules.commands import RulesOff
 from tests.harness.proposing import change_of
@@ -718,7 +717,7 @@ def forms() -> Iterator[Sample]:
     yield "how long has she access", temporary_form.view(grant, "members grant", {}, OPS)
     delete = change(Kind.RULE_DELETE, State.PROPOSED, SALE, None, **asked(reason="not needed"))
     for name in notes_view.REASON_FORMS:
-        yield f"form: {name}", notes_view.reason_form(name, delete, title=plain_title(delete), channel=OPS)
+        yield f"form: {name}", notes_view.reason_form(name, delete, channel=OPS)
         for text in ("", "x" * 1_001):
             wrong = notes_view.errors(notes_view.Reasoned(name, delete.id, text))
             yield f"form: {name}, {len(text):,} characters", "\n".join(wrong.values())
@@ -728,12 +727,12 @@ def forms() -> Iterator[Sample]:
         "a member": change(Kind.MEMBER_REMOVE, State.PROPOSED, CHLOE, None, **asked(reason="she left")),
     }
     for title, about in shown.items():
-        view = full_view.modal(about, list(entries_of(about)), title_of(about), places=PLACES)
+        view = full_view.modal(about, list(entries_of(about)), places=PLACES)
         if view is not None:
             yield f"full view: {title}", view
     brief = change(Kind.RULE_UPDATE, State.PROPOSED, SALE, off(SALE), **asked(revert_after=7200))
     below = card_view.decision_blocks(brief, None)
-    if (view := full_view.modal(brief, list(entries_of(brief)), title_of(brief), below, places=PLACES)) is not None:
+    if (view := full_view.modal(brief, list(entries_of(brief)), below, places=PLACES)) is not None:
         yield "full view: for a person who can decide", view
     yield (
         "full view: after a decision",
@@ -741,7 +740,7 @@ def forms() -> Iterator[Sample]:
     )
     whole, progress = bulk(OFFBOARD, State.PROPOSED, removals(Outcome.WAITING), **asked(reason="she left"))
     listed = list(entries_of(whole, progress.first))
-    view = full_view.modal(whole, listed, plain_title(whole), places=PLACES)
+    view = full_view.modal(whole, listed, places=PLACES)
     if view is not None:
         yield "full view: an offboarding", view
     yield "full view: a file", b"".join(full_view.file_pieces(whole, listed)).decode()

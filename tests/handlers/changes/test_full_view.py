@@ -125,7 +125,7 @@ def texts_of(blocks: list[Block]) -> str:
 def test_the_full_view_has_every_value_that_changes_and_says_what_it_is_about(change: Change) -> None:
     listed = list(entries_of(change))
     shown = [read(b"".join(full_view.file_pieces(change, listed)).decode())]
-    view = full_view.modal(change, listed, "", places={})
+    view = full_view.modal(change, listed, places={})
     if view is not None:
         assert check_view(view) == []
         shown.append(read(texts_of(view["blocks"])))
@@ -217,7 +217,7 @@ def test_when_somebody_became_a_member_is_a_date() -> None:
     change = made("member", "remove", before, before)
     listed = list(entries_of(change))
 
-    view = full_view.modal(change, listed, "", places={})
+    view = full_view.modal(change, listed, places={})
 
     assert view is not None
     assert "*member since*  <!date^1757650400^" in texts_of(view["blocks"])

@@ -22,7 +22,6 @@ from bot.rules.pair_values import new_pair, text_of, with_text
 from bot.store.channel_settings import Preferences
 from handlers.blocks.messages import plural
 from handlers.changes import notes_view
-from handlers.changes.titles import plain_title
 from handlers.gatehouse import home_view as settings_form
 from handlers.members import member_form_view
 from handlers.members.member_form_view import MemberForm
@@ -365,7 +364,7 @@ def test_a_form_about_a_change_escapes_its_title_once(name: str, title: str) -> 
         request=ChangeRequest(requester="U0ALICE01", channel="C0OPS0001"),
     )
 
-    view = notes_view.reason_form(name, change, title=plain_title(change), channel="C0OPS0001")
+    view = notes_view.reason_form(name, change, channel="C0OPS0001")
 
     assert_taken(view)
     shown = view["blocks"][0]["text"]["text"]
