@@ -161,22 +161,15 @@ MAX_WARNED_OF: Final = 10
 
 def _collision(coming: Change, edit: Edit, item: Item, wanted: ChangeRequest, now: datetime, zone: ZoneInfo) -> str:
     """Return how *item* of the *wanted* request and *edit* of the *coming* change collide; empty where they don't."""
-    name, begins, ends = (
-        quote_plain(edit.name) if edit.name else "It",
-        coming.request.starts_at,
-        coming.request.reverts_at,
-    )
-    starts = wanted.starts_at or now
+    name = quote_plain(edit.name) if edit.name else "It"
+    starts, begins, ends = wanted.starts_at or now, coming.request.starts_at, coming.request.reverts_at
     if coming.state is State.PLANNED and begins is not None:
-        first = starts < begins
-        if canonical_form(item.after if first else edit.after) == canonical_form(edit.before if first else item.before):
+        earlier, later = (item, edit) if starts < begins else (edit, item)
+        if canonical_form(earlier.after) == canonical_form(later.before):
             return ""  # the later one was made for what the earlier one leaves
-        then = (
-            "This one comes first, so that plan will be out of date."
-            if first
-            else "That plan comes first, so this one will be out of date."
-        )
-        return f"{name} has a change planned for {begins.astimezone(zone):%d %b, %H:%M} ({zone.key}). {then}"
+        order = "This one comes first, so that plan" if earlier is item else "That plan comes first, so this one"
+        at = f"{begins.astimezone(zone):%d %b, %H:%M} ({zone.key})"
+        return f"{name} has a change planned for {at}. {order} will be out of date."
     if ends is None:
         return ""
     at = f"{ends.astimezone(zone):%d %b, %H:%M} ({zone.key})"
