@@ -90,13 +90,10 @@ def _state_text(change: Change, tally: Tally | None = None) -> str:
     """Return how far *change* is, and what happens next automatically."""
     word = outcome_word(change)
     if tally is not None and is_partly_done(change, tally) and not change.run.undone_by:
-        failed, unclear = tally[Outcome.FAILED], tally.of(UNCLEAR)
-        others = tally.meant - tally.of(DONE) - failed - unclear
-        parts = [f"{failed:,} failed" if failed else "", f"{others:,} not done" if others else ""]
-        parts += [f"{unclear:,} not confirmed"] if unclear else []
-        undone, done = tally[Outcome.UNDONE], tally.of(DONE)
-        so_far = f"{undone:,} of {tally.meant:,} undone" if undone else f"{done:,} of {tally.meant:,} done"
-        word = ", ".join(filter(None, [so_far, *parts]))
+        done, undone, failed, unclear = tally.of(DONE), tally[Outcome.UNDONE], tally[Outcome.FAILED], tally.of(UNCLEAR)
+        others = {"failed": failed, "not done": tally.meant - done - failed - unclear, "not confirmed": unclear}
+        so_far = f"{undone or done:,} of {tally.meant:,} {'undone' if undone else 'done'}"
+        word = ", ".join([so_far, *(f"{count:,} {what}" for what, count in others.items() if count)])
     if change.state is State.PROPOSED and change.decision.expires:
         return f"{word}, expires {when(change.decision.expires)}"
     if change.state is State.PLANNED:
