@@ -257,15 +257,7 @@ class Cards:
                 async with self.store.transaction() as tx:
                     await self.store.outbox.enqueue(tx, change.id, Purpose.CARD)  # there again by the next try
             raise
-        return self._place_note(change, channel, ts, purpose)
-
-    def _place_note(self, change: Change, channel: str, ts: str, purpose: str) -> Note:
-        """Return the note that records where the message *purpose* of *change* is."""
-
-        async def put(tx: AsyncConnection) -> None:
-            await self.store.cards.put(tx, change.id, channel, ts, purpose)
-
-        return put
+        return partial(self.store.cards.put, change_id=change.id, channel=channel, ts=ts, purpose=purpose)
 
     async def _notify(self, change: Change, purpose: str) -> Note | None:
         """Notify the requester of the outcome of *change*, unless they turned such messages off or can't get any."""
@@ -287,4 +279,4 @@ class Cards:
             log.info("requester_unreachable", change=change.id[:8], code=refusal.code)
             return None
         self.failpoint("notified")
-        return self._place_note(change, channel, ts, purpose)
+        return partial(self.store.cards.put, change_id=change.id, channel=channel, ts=ts, purpose=purpose)
