@@ -9,7 +9,7 @@ from typing import Final
 from handlers.grammar.command import Command
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.roles import find_idle_words, may_change
-from handlers.grammar.time_fields import time_in_reason
+from handlers.grammar.time_fields import TypedTime, time_in_reason
 from handlers.grammar.vocabulary import AFTER_ALL, FILLERS, IDLE, NAMED, STATUSES, TYPES, bare, points
 from handlers.rules.commands import RulesList, RulesMake, RulesWhich
 
@@ -27,24 +27,22 @@ def find_unread(found: Recognised, readings: Sequence[Command]) -> tuple[str, ..
     elsewhere = {word for word, keys in found.found_as.items() if not any(_is_named(found, key, text) for key in keys)}
     used = found.used - elsewhere
     unread = [*_things(found, used, text), *_words(found, readings, used, text)]
-
-    def is_taken(field: str, value: object) -> bool:
-        return any(getattr(each, field, None) == value for each in readings)
-
-    if found.expiry and not is_taken("expiry", found.expiry):
-        unread.append(found.expiry.as_typed)
-    if found.start and not is_taken("start", found.start):
-        unread.append(found.start.as_typed)
+    unread += _untaken(readings, expiry=found.expiry, start=found.start)
     unread += [*found.times, *filter(None, (time_in_reason(each) for each in readings if each.writes))]
-    if found.new_name and not is_taken("name", found.new_name):
-        unread.append(found.new_name)
-    if found.reason and writes and not is_taken("because", found.reason):
-        unread.append(found.reason)
+    unread += _untaken(readings, name=found.new_name, because=found.reason if writes else None)
     if found.since is not None and found.since.text not in found.used:
         unread.append(found.since.text.rstrip(AFTER_ALL))
-    if found.site and readings and not is_taken("site", found.site):
-        unread.append(found.site)
+    unread += _untaken(readings, site=found.site) if readings else []
     return tuple(dict.fromkeys(unread))
+
+
+def _untaken(readings: Sequence[Command], **values: TypedTime | str | None) -> list[str]:
+    """Return, as they were typed, those of *values* that none of *readings* has in the field of that name."""
+    return [
+        value.as_typed if isinstance(value, TypedTime) else value
+        for field, value in values.items()
+        if value and not any(getattr(each, field, None) == value for each in readings)
+    ]
 
 
 def _without_reason(command: Command) -> Command:
