@@ -195,7 +195,10 @@ async def test_a_lost_answer_is_looked_up_and_the_file_sent_once(workspace: Sand
     assert len([one for one in workspace.slack.state.messages if one.files]) == 1
 
 
-async def test_a_file_that_slack_does_not_show_is_not_said_to_be_sent(workspace: Sandbox, alice: Colleague) -> None:
+async def test_a_file_that_slack_does_not_show_is_not_said_to_be_sent(
+    workspace: Sandbox, alice: Colleague, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("handlers.slack.files.LOOKS", (0.0, 0.1))
     workspace.slack.state.files.loses_shares = True
 
     reply = await alice.says("/rules export")

@@ -21,6 +21,7 @@ from sandbox.gatehouse import ALICE
 from sandbox.services.database import Record
 from tests.conftest import Clock
 from tests.harness.colleague import Colleague
+from tests.harness.held_service import Held
 from tests.harness.truth import all_changes
 
 SHOP = "https://shop.example.com"
@@ -565,11 +566,12 @@ async def test_a_person_has_one_import_at_work_at_a_time(workspace: Sandbox, bob
     bob.attaches("File", **{"sales.csv": b"Email,E-mail,Item\nold@b.example,new@b.example,vip\n"})
     await bob.submits()
     await bob.sees_form("Unclear: email, segments")
-    workspace.services.members.stage.faults.add("delay", method="GET", value=3.0)
+    workspace.services.members.stage.faults = service = Held()
     await bob.picks("Email", "E-mail: new@b.example")
 
     await bob.picks("Segments", "Item: vip")
     await bob.sees_problem()
+    service.free.set()
     await bob.sees_form("to add")
     await bob.picks("Segments", "Item: vip")
 

@@ -17,6 +17,7 @@ from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
 from tests.conftest import SUPPORT, Clock, until
 from tests.harness.colleague import Colleague, undone
+from tests.harness.held_service import Held
 from tests.harness.payloads import Forger
 
 OLD = "Redirect_x1old"
@@ -140,9 +141,11 @@ async def test_the_same_refusal_of_one_person_is_on_record_once_a_minute(workspa
 async def test_a_check_runs_once_at_a_time_for_each_person(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
-    workspace.services.rules.stage.faults.add("delay", method="GET", value=3.0)
+    workspace.services.rules.stage.faults = service = Held()
     await alice.types("/rules check")
 
     await alice.is_refused("/rules check")
-    assert not is_problem((await cara.says("/rules check")).blocks)
+    await cara.types("/rules check")
+    service.free.set()
+    assert not is_problem((await cara.sees(f"4 findings in {len(RULES)} rules")).blocks)
     await alice.sees(f"4 findings in {len(RULES)} rules")
