@@ -19,10 +19,14 @@ from starlette.routing import Route
 
 from bot.server.manifest import document
 from sandbox.gatehouse import WORKSPACES
+from sandbox.slack.ids import StandingClock
+from sandbox.slack.methods import SCOPES
 from sandbox.slack.running import TOKEN, LocalSlack, running_slack
 from sandbox.slack.serving import serving
-from tests.sandbox.slack.desk import MANIFEST, Desk
+from tests.sandbox.slack.desk import MANIFEST, Desk, scoped
 
+NOW = 1_800_000_000
+EVERY_SCOPE = sorted({scope for scopes in SCOPES.values() for scope in scopes} | {"users:read.email"})
 PAGE = {"X-Local-Slack-Page": "1"}
 ROOT = Path(__file__).parents[3]
 
@@ -58,13 +62,28 @@ def client(slack: LocalSlack) -> httpx.AsyncClient:
 
 @pytest.fixture
 async def slack() -> AsyncIterator[LocalSlack]:
-    async with running_slack(document("http://127.0.0.1"), WORKSPACES, clock=lambda: 1_800_000_000.0) as running:
+    async with running_slack(document("http://127.0.0.1"), WORKSPACES, clock=lambda: float(NOW)) as running:
         yield running
 
 
 @pytest.fixture
 async def app(slack: LocalSlack) -> AsyncIterator[App]:
     async with client(slack) as http:
+        yield App(slack, http)
+
+
+@pytest.fixture
+def standing_clock() -> StandingClock:
+    return StandingClock(NOW)
+
+
+@pytest.fixture
+async def able(standing_clock: StandingClock) -> AsyncIterator[App]:
+    """An app with every scope that there is a method for, in a Slack whose clock stands."""
+    async with (
+        running_slack(scoped(EVERY_SCOPE), WORKSPACES, clock=standing_clock) as slack,
+        client(slack) as http,
+    ):
         yield App(slack, http)
 
 
