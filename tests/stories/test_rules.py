@@ -6,7 +6,6 @@ from asyncio import gather
 
 import pytest
 
-from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague, approved_by
 
@@ -105,36 +104,6 @@ async def test_a_double_click_deletes_once(workspace: Sandbox, alice: Colleague,
     )
     await alice.sees_change(of=OLD)
 
-    assert len(workspace.services.rules.calls("DELETE")) == 1
-
-
-@pytest.mark.threat("A8")
-async def test_a_rule_that_changed_meanwhile_is_not_deleted(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
-    card = await alice.says(f"/rules delete {OLD}")
-    rule = workspace.services.rules.get(OLD)
-    workspace.services.rules.put({**(rule or {}), "name": "Somebody needs this"})
-
-    await cara.clicks(card, "v1.decide.approve", confirm=True)
-    stale = await alice.sees_change(state=State.STALE)
-
-    assert "Somebody needs this" in alice.slack_text(stale)
-    assert workspace.services.rules.calls("DELETE") == []
-
-
-@pytest.mark.threat("B15")
-async def test_of_two_requests_to_delete_one_rule_one_is_done(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
-    first = await alice.says(f"/rules delete {OLD}")
-    await cara.is_refused(f"/rules delete {OLD}")
-    second = await cara.says(f"/rules delete {OLD} in 2h")
-
-    await cara.clicks(first, "v1.decide.approve", confirm=True)
-    overtaken = await alice.sees_change(state=State.STALE)
-
-    assert overtaken.ts == second.ts
     assert len(workspace.services.rules.calls("DELETE")) == 1
 
 

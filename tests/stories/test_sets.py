@@ -39,7 +39,7 @@ async def test_three_are_switched_off_on_one_card_and_back_by_one_undo(workspace
         assert statuses(workspace) == ["Inactive"] * 3
 
 
-@pytest.mark.threat("B13")
+@pytest.mark.threat("A8", "B13")
 async def test_one_that_changed_meanwhile_is_left_alone_and_can_be_asked_again(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
