@@ -86,12 +86,3 @@ async def test_no_flood_of_reads_keeps_a_temporary_change_from_its_end(limited: 
     limited.bot.wake_workers()
 
     await until(lambda: (limited.services.rules.get(OLD) or {})["status"] == "Active")
-
-
-async def test_a_menu_says_why_it_has_nothing_to_offer(limited: Limited) -> None:
-    await flood(limited)
-
-    home = await limited.alice.opens_home("Find a rule")
-    (said,) = await limited.alice.offered(home, "v1.pick.rule.home", "check")
-
-    assert said.startswith("Gatehouse has reached its limit of requests a minute")
