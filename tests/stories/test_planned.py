@@ -474,19 +474,6 @@ async def test_what_will_become_of_a_thing_is_said_where_it_is_shown(alice: Coll
     assert link in str((await alice.says(show)).blocks)
 
 
-async def test_what_will_become_of_a_rule_that_came_back_is_said_where_it_is_shown(
-    alice: Colleague, cara: Colleague
-) -> None:
-    first = await alice.change_of(await alice.says(f"/rules off {OLD} for 2h"))
-    deletion = await alice.says(f"/rules delete {OLD}")
-    await approve_card(cara, deletion)
-    await alice.sees_change(where=lambda change: change.edit.kind.destroys)
-    await alice.clicks(deletion, "Undo")
-    await alice.sees_change(where=lambda change: change.edit.kind.destroys and change.run.undone)
-    assert first.is_temporary
-    assert "reverts" in alice.slack_text(await alice.says(f"/rules show {OLD}"))
-
-
 SHOP = "https://shop.example.com"
 
 

@@ -91,6 +91,7 @@ async def test_what_was_deleted_since_is_said_on_its_card_until_that_is_undone(
     await alice.sees_change(where=undone)
     again = await alice.sees_change(where=lambda change: change.is_temporary)
     assert (again.ts, "[Switch on now]" in alice.slack_text(again)) == (card.ts, True)
+    assert "reverts" in alice.slack_text(await alice.says(f"/rules show {OLD}"))
     clock.ahead += timedelta(hours=2, minutes=1)
     assert (await alice.sees_change(where=ended)).ts == card.ts
 
