@@ -432,6 +432,11 @@ def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: s
     how, commands = outcome
     assert list(readings.commands) == commands
     assert bool(runs_at_once(readings)) == (how in {"runs", "shows"} and not readings.meant)
+    if how != "nothing":
+        assert bool(readings.unread) == (how == "shows"), "only what is not understood is called unread"
+    if how == "offers":
+        for reading in commands:
+            assert parse(reading.service, reading.write()) == reading, "what is offered is a command as text"
 
 
 REPORTS: Final = [
@@ -476,12 +481,6 @@ def test_what_was_done_and_the_opposite_of_a_verb_are_no_request(verb: str) -> N
     for form in sorted(forms - ACTS.keys()):
         for named in ("Old shop", f"{ANNA} vip", f"{SHOP}/a"):
             assert not [each for each in read("", f"{form} {named}", KNOWN).commands if each.writes], form
-
-
-@pytest.mark.parametrize("typed", [typed for typed, (how, _) in ALL_GUESSES if how == "offers"])
-def test_what_is_offered_is_a_command_as_text(typed: str) -> None:
-    for reading in read(*heard(typed), KNOWN).commands:
-        assert parse(reading.service, reading.write()) == reading
 
 
 @pytest.mark.parametrize(
@@ -635,14 +634,6 @@ def test_a_question_offers_no_change(asks: str, stated: str) -> None:
 )
 def test_a_question_is_answered(asked: str, answer: Command) -> None:
     assert read(*heard(asked), KNOWN) == Readings((answer,))
-
-
-UNDERSTOOD: Final = [(typed, how == "shows") for typed, (how, _) in ALL_GUESSES if how != "nothing"]
-
-
-@pytest.mark.parametrize(("typed", "tells"), UNDERSTOOD, ids=[typed[:60] for typed, _ in UNDERSTOOD])
-def test_only_what_is_not_understood_is_called_unread(typed: str, tells: bool) -> None:
-    assert bool(read(*heard(typed), KNOWN).unread) == tells
 
 
 def rule(key: str, name: str) -> Rule:
