@@ -126,6 +126,12 @@ class Colleague(Person):
         assert is_problem(answer.blocks), f"{text}:\n{self.slack_text(answer)}"
         return answer
 
+    async def shares(self, text: str) -> Message:
+        """Send *text* and share the answer in the channel; the answer as the channel gets it."""
+        answer, known = await self.says(text), len(self.cards)
+        await self.clicks(answer, "Share in channel")
+        return await self.sees_new_card(known)
+
     async def change_of(self, card: Message) -> Change:
         """The change whose card this is, as it is now."""
         is_it = sa.and_(cards.c.channel == card.channel, cards.c.ts == card.ts, cards.c.purpose == "card")

@@ -38,11 +38,8 @@ RULE = {
 
 async def shared(person: Colleague, command: str) -> Message:
     """The answer to *command* as the channel gets it."""
-    reply = await person.says(command)
-    assert find_emails([reply.text, reply.blocks]) != [], "private answers are whole"
-    before = len(person.cards)
-    await person.clicks(reply, "Share in channel")
-    return await person.sees_new_card(before)
+    assert find_emails([(await person.says(command)).blocks]) != [], "private answers are whole"
+    return await person.shares(command)
 
 
 @pytest.mark.threat("E4")

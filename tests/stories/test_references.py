@@ -9,7 +9,6 @@ import pytest
 from sandbox.demo import Sandbox
 from sandbox.services.seed import members
 from sandbox.slack.message import Message
-from sandbox.slack.story import Person
 from tests.harness.colleague import Colleague
 
 HINT = "`#n` in your next command"
@@ -19,14 +18,7 @@ def statuses(workspace: Sandbox) -> dict[str, str]:
     return {rule["id"]: rule["status"] for rule in workspace.services.rules.all()}
 
 
-Publish = Callable[[Person, str], Awaitable[Message]]
-
-
-async def shares(person: Colleague, text: str) -> Message:
-    reply = await person.says(text)
-    known = len(person.cards)
-    await person.clicks(reply, "Share in channel")
-    return await person.sees_new_card(known)
+Publish = Callable[[Colleague, str], Awaitable[Message]]
 
 
 async def mentions(person: Colleague, text: str) -> Message:
@@ -34,7 +26,7 @@ async def mentions(person: Colleague, text: str) -> Message:
 
 
 @pytest.mark.first(2)
-@pytest.mark.parametrize("publish", [shares, mentions])
+@pytest.mark.parametrize("publish", [Colleague.shares, mentions])
 @pytest.mark.parametrize(
     ("text", "show"), [("/rules list checkout", "/rules show #1"), ("/members list anna", "/members show #1")]
 )
@@ -58,7 +50,7 @@ async def test_a_list_for_all_to_see_has_no_numbers_and_changes_nobodys(
 
 
 async def test_each_turns_a_list_for_all_into_one_of_their_own(alice: Colleague, cara: Colleague) -> None:
-    public = await shares(alice, "/rules list")
+    public = await alice.shares("/rules list")
 
     await cara.clicks(public, "Sort by type")
     own = await cara.sees(HINT)

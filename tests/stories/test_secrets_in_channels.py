@@ -11,7 +11,6 @@ import pytest
 
 from handlers.files.import_form_view import RULES
 from sandbox.demo import Sandbox
-from sandbox.slack.message import Message
 from tests.conftest import OPS
 from tests.harness.channels import find_emails, find_secrets
 from tests.harness.colleague import Colleague, undone
@@ -58,28 +57,20 @@ def planted(workspace: Sandbox) -> None:
     workspace.services.rules.put(REDIRECT | {"id": "Redirect_tok"})
 
 
-async def shared(person: Colleague, command: str) -> Message:
-    """The answer to *command* as the channel gets it."""
-    reply = await person.says(command)
-    before = len(person.cards)
-    await person.clicks(reply, "Share in channel")
-    return await person.sees_new_card(before)
-
-
 @pytest.mark.threat("E7")
 async def test_what_is_shown_to_a_channel(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
     planted(workspace)
 
     assert find_secrets([(await alice.says(f"/rules show {KEPT}")).blocks]) != [], "private answers are whole"
-    card = await shared(alice, f"/rules show {KEPT}")
+    card = await alice.shares(f"/rules show {KEPT}")
     assert "`Authorization`: `[hidden-2]`" in alice.slack_text(card)
     await bob.clicks(card, "Show to me")
     whole = await bob.sees(f"Bearer {TOKEN}")
     assert whole.visible_to == bob.id
     assert ANNA in bob.slack_text(whole)
 
-    await shared(alice, "/rules list auth")
-    await shared(alice, "/rules check")
+    await alice.shares("/rules list auth")
+    await alice.shares("/rules check")
     for asked, answered in ((LINK, "Authorization"), ("https://shop.example.com/go?key=s3cr3t-x", "redirects to")):
         await alice.types(f"@gatehouse rules which {asked}")
         assert (await alice.sees(answered)).visible_to is None
@@ -123,7 +114,7 @@ async def test_what_is_on_record_and_on_the_home(workspace: Sandbox, alice: Coll
     await alice.says(f"/rules set Redirect_tok destination={LINK}")
     await alice.says("/rules delete Redirect_tok")
     for text in ("/rules history Redirect_tok", "/gatehouse audit", "/gatehouse pending", "/gatehouse digest"):
-        await shared(alice, text)
+        await alice.shares(text)
 
     home = await alice.opens_home("Token")
 
