@@ -167,13 +167,6 @@ async def test_a_part_of_many_names_keeps_the_verb_and_the_reason(workspace: San
     assert writes(workspace) == 0
 
 
-async def test_an_offer_says_what_it_would_change(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says("/rules change Old shop to https://shop.example.com/newer")
-
-    assert "Change the destination of “Old shop to new shop” to" in alice.slack_text(reply)
-    assert writes(workspace) == 0
-
-
 async def test_an_offer_in_a_channel_is_for_whoever_asked(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("@gatehouse upgrade anna.berg@example.com to vip")
 
