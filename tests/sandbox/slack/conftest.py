@@ -23,6 +23,7 @@ from sandbox.slack.ids import StandingClock
 from sandbox.slack.methods import SCOPES
 from sandbox.slack.running import TOKEN, LocalSlack, running_slack
 from sandbox.slack.serving import serving
+from sandbox.slack.workspaces import Workspace
 from tests.sandbox.slack.desk import MANIFEST, Desk, scoped
 
 NOW = 1_800_000_000
@@ -80,17 +81,23 @@ def standing_clock() -> StandingClock:
 @pytest.fixture
 async def able(standing_clock: StandingClock) -> AsyncIterator[App]:
     """An app with every scope that there is a method for, in a Slack whose clock stands."""
-    async with (
-        running_slack(scoped(EVERY_SCOPE), WORKSPACES, clock=standing_clock) as slack,
-        client(slack) as http,
-    ):
+    async with app_of(scoped(EVERY_SCOPE), clock=standing_clock) as found:
+        yield found
+
+
+@asynccontextmanager
+async def app_of(manifest: dict[str, Any], **more: Any) -> AsyncIterator[App]:
+    """An app of *manifest*, in a local Slack of its own; *more*: what else `running_slack` takes."""
+    async with running_slack(manifest, WORKSPACES, **more) as slack, client(slack) as http:
         yield App(slack, http)
 
 
 @asynccontextmanager
-async def installed(manifest: dict[str, Any]) -> AsyncIterator[Desk]:
-    """The small app of *manifest*, in a local Slack."""
-    async with running_slack(manifest, WORKSPACES) as slack, httpx.AsyncClient(trust_env=False) as http:
+async def installed(
+    manifest: dict[str, Any], workspaces: tuple[Workspace, ...] = WORKSPACES, **more: Any
+) -> AsyncIterator[Desk]:
+    """The small app of *manifest*, in a local Slack of its own; *more*: what else `running_slack` takes."""
+    async with running_slack(manifest, workspaces, **more) as slack, httpx.AsyncClient(trust_env=False) as http:
         found = Desk(slack, http)
         app = Starlette(routes=[Route("/", found.endpoint, methods=["POST"])])
         async with serving(app) as slack.delivery.url:

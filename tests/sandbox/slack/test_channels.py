@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import httpx
 
-from sandbox.gatehouse import ALICE, BOB, BOT, DAN, WORKSPACES
+from sandbox.gatehouse import ALICE, BOB, BOT, DAN
 from sandbox.slack.ids import StandingClock
-from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
-from tests.sandbox.slack.conftest import EVERY_SCOPE, NOW, App, client
+from tests.sandbox.slack.conftest import EVERY_SCOPE, NOW, App, app_of
 from tests.sandbox.slack.desk import OPS, scoped
 
 GENERAL = "C0GENERAL"
@@ -96,8 +95,7 @@ async def test_a_profile_and_the_conversations_of_a_person(able: App) -> None:
 
 async def test_the_app_is_called_what_its_manifest_says() -> None:
     made = {**scoped(EVERY_SCOPE), "features": {"bot_user": {"display_name": "Stand-up Bot!"}}}
-    async with running_slack(made, WORKSPACES) as slack, client(slack) as http:
-        app = App(slack, http)
+    async with app_of(made) as app:
         user = (await app.get("users.info", user=BOT.id))["user"]
 
         assert (user["name"], user["real_name"]) == ("stand-up_bot_", "Stand-up Bot!")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sandbox.gatehouse import ALICE, BOB, BOT, CARA, DAN, ERIN, FRANK, WORKSPACES
-from sandbox.slack.running import LocalSlack, running_slack
-from tests.sandbox.slack.conftest import App, client
+from sandbox.gatehouse import ALICE, BOB, BOT, CARA, DAN, ERIN, FRANK
+from sandbox.slack.running import LocalSlack
+from tests.sandbox.slack.conftest import App, app_of
 from tests.sandbox.slack.desk import scoped
 
 OPS, SUPPORT, GENERAL, PARTNERS, WAR_ROOM = "C0OPS0001", "C0SUPPORT", "C0GENERAL", "C0PARTNER", "C0WARROOM"
@@ -147,8 +147,7 @@ async def test_look_ups_take_no_json(app: App) -> None:
 
 
 async def test_the_address_of_a_person_needs_its_own_scope() -> None:
-    manifest = scoped(["users:read"])
-    async with running_slack(manifest, WORKSPACES) as slack, client(slack) as http:
-        answer = (await http.get("users.info", params={"user": ALICE.id})).json()
+    async with app_of(scoped(["users:read"])) as app:
+        answer = await app.get("users.info", user=ALICE.id)
 
     assert "email" not in answer["user"]["profile"]

@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.gatehouse import ALICE, BOB, WORKSPACES
+from sandbox.gatehouse import ALICE, BOB
 from sandbox.slack.filestore import MAX_IN_FORM, File
-from sandbox.slack.running import TOKEN, LocalSlack, running_slack
+from sandbox.slack.running import TOKEN, LocalSlack
 from sandbox.slack.story import Person
-from tests.sandbox.slack.conftest import App, client, installed
+from tests.sandbox.slack.conftest import App, app_of, installed
 from tests.sandbox.slack.desk import MANIFEST, Desk, scoped, words
 
 OPS, GENERAL = "C0OPS0001", "C0GENERAL"
@@ -60,11 +60,7 @@ async def test_a_file_comes_into_a_channel_in_three_steps(app: App, slack: Local
 
 
 async def test_the_answer_to_history_has_the_file() -> None:
-    async with (
-        running_slack(scoped(["files:write", "channels:history"]), WORKSPACES) as slack,
-        client(slack) as http,
-    ):
-        app = App(slack, http)
+    async with app_of(scoped(["files:write", "channels:history"])) as app:
         await shared(app)
         (message,) = (await app.get("conversations.history", channel=OPS))["messages"]
 
@@ -78,20 +74,6 @@ async def test_a_form_with_the_file_in_it_is_taken_too(app: App, slack: LocalSla
 
     assert answer.status_code == 200
     assert slack.state.files.all[ticket["file_id"]].content == CONTENT
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ({"filename": "a.json"}, "invalid_arguments"),
-        ({"length": "3"}, "invalid_arguments"),
-        ({"filename": "a.json", "length": "three"}, "invalid_arguments"),
-        ({"filename": "a.json", "length": "0"}, "missing_argument"),
-        ({"filename": "a.json", "length": str(1024**3 + 1)}, "file_upload_size_restricted"),
-    ],
-)
-async def test_what_cannot_be_announced(app: App, arguments: dict[str, str], error: str) -> None:
-    assert (await app.form("files.getUploadURLExternal", **arguments))["error"] == error
 
 
 async def test_json_is_not_looked_at_when_a_file_is_announced(app: App) -> None:
@@ -162,8 +144,7 @@ async def test_reading_takes_the_token_of_an_app_that_may(app: App, slack: Local
 
 
 async def test_without_the_scope_there_is_a_login_page_and_no_error() -> None:
-    async with running_slack(scoped(["files:write"]), WORKSPACES) as slack, client(slack) as http:
-        app = App(slack, http)
+    async with app_of(scoped(["files:write"])) as app:
         file = await shared(app)
         page = await read(file["url_private_download"])
         told = await app.get("files.info", file=file["id"])

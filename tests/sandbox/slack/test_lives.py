@@ -6,16 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
 import pytest
-from starlette.applications import Starlette
-from starlette.routing import Route
 
-from sandbox.gatehouse import WORKSPACES
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.message import Message
-from sandbox.slack.running import running_slack
-from sandbox.slack.serving import serving
+from tests.sandbox.slack.conftest import installed
 from tests.sandbox.slack.desk import ALICE, MANIFEST, OPS, Desk, words
 
 BUTTON: dict[str, Any] = {"type": "button", "action_id": "go", "text": words("Go")}
@@ -33,13 +28,8 @@ def clock() -> StandingClock:
 
 @pytest.fixture
 async def desk(clock: StandingClock) -> AsyncIterator[Desk]:
-    async with (
-        running_slack(MANIFEST, WORKSPACES, clock=clock) as slack,
-        httpx.AsyncClient(trust_env=False) as http,
-    ):
-        found = Desk(slack, http)
-        async with serving(Starlette(routes=[Route("/", found.endpoint, methods=["POST"])])) as slack.delivery.url:
-            yield found
+    async with installed(MANIFEST, clock=clock) as found:
+        yield found
 
 
 async def command(desk: Desk) -> dict[str, Any]:

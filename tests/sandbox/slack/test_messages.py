@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.gatehouse import WORKSPACES
 from sandbox.slack.refusal import Refused
-from sandbox.slack.running import LocalSlack, running_slack
+from sandbox.slack.running import LocalSlack
 from sandbox.slack.story import Person
-from tests.sandbox.slack.conftest import App, client
+from tests.sandbox.slack.conftest import App, app_of
 from tests.sandbox.slack.desk import ALICE, OPS
 
 DIRECT = "D0ALICE01"
@@ -83,8 +82,8 @@ async def test_an_id_is_taken_once_in_a_message_with_attachments(
 
 @pytest.fixture
 async def without_messages() -> AsyncIterator[App]:
-    async with running_slack(home(messages_tab_enabled=False), WORKSPACES) as slack, client(slack) as http:
-        yield App(slack, http)
+    async with app_of(home(messages_tab_enabled=False)) as found:
+        yield found
 
 
 @pytest.mark.parametrize("channel", [DIRECT, ALICE])
@@ -101,8 +100,9 @@ async def said(slack: LocalSlack, text: str, channel: str = DIRECT) -> Any:
 
 async def test_where_messages_are_only_read_the_app_writes_and_nobody_answers() -> None:
     tabs = home(messages_tab_enabled=True, messages_tab_read_only_enabled=True)
-    async with running_slack(tabs, WORKSPACES) as slack, client(slack) as http:
-        assert await App(slack, http).post(DIRECT)
+    async with app_of(tabs) as app:
+        slack = app.slack
+        assert await app.post(DIRECT)
         assert [await said(slack, text) for text in ("Hello", "/desk")] == ["messages_tab_disabled"] * 2
         assert slack.state.messages[-1].text == "Sending messages to this app has been turned off."
         assert await said(slack, "Hello", OPS) is None
@@ -111,6 +111,6 @@ async def test_where_messages_are_only_read_the_app_writes_and_nobody_answers() 
 
 
 async def test_a_home_that_says_nothing_of_messages_takes_them() -> None:
-    async with running_slack(home(home_tab_enabled=True), WORKSPACES) as slack, client(slack) as http:
-        assert await App(slack, http).post(DIRECT)
-        assert await said(slack, "Hello") is None
+    async with app_of(home(home_tab_enabled=True)) as app:
+        assert await app.post(DIRECT)
+        assert await said(app.slack, "Hello") is None

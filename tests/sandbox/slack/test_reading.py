@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from sandbox.gatehouse import ALICE, BOB, BOT, SHOP, WORKSPACES
+from sandbox.gatehouse import ALICE, BOB, BOT, SHOP
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.methods import READS
 from sandbox.slack.ratelimits import CALLS_PER_MINUTE, TIERS
-from sandbox.slack.running import running_slack
-from tests.sandbox.slack.conftest import App, client
+from tests.sandbox.slack.conftest import App, app_of
 from tests.sandbox.slack.desk import scoped
 
 OPS, GENERAL, WAR_ROOM = "C0OPS0001", "C0GENERAL", "C0WARROOM"
@@ -140,8 +139,8 @@ async def test_the_bot_and_its_workspace(able: App) -> None:
 
 @pytest.mark.parametrize(("scopes", "ok"), [(["chat:write"], False), (["chat:write", "chat:write.public"], True)])
 async def test_posting_where_the_bot_is_not_needs_a_scope_of_its_own(scopes: list[str], ok: bool) -> None:
-    async with running_slack(scoped(scopes), WORKSPACES) as slack, client(slack) as http:
-        answer = (await http.post("chat.postMessage", json={"channel": GENERAL, "text": "Hello"})).json()
+    async with app_of(scoped(scopes)) as app:
+        answer = await app.json("chat.postMessage", channel=GENERAL, text="Hello")
 
     assert answer["ok"] is ok
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.gatehouse import ALICE, BOB, BOT, DAN, ERIN, FRANK, WORKSPACES
+from sandbox.gatehouse import ALICE, BOB, BOT, DAN, ERIN, FRANK
 from sandbox.slack.methods import SCOPES
-from sandbox.slack.running import running_slack
-from tests.sandbox.slack.conftest import NOW, App, client
+from tests.sandbox.slack.conftest import NOW, App, app_of
 from tests.sandbox.slack.desk import OPS, scoped
 
 GENERAL, WAR_ROOM = "C0GENERAL", "C0WARROOM"
@@ -86,6 +85,11 @@ REFUSED = [
     ("chat.deleteScheduledMessage", {"channel": OPS, "scheduled_message_id": "Q1"}, "invalid_scheduled_message_id"),
     ("chat.scheduledMessages.list", {"channel": "C0NOWHERE"}, "invalid_channel"),
     ("reactions.get", {"channel": OPS}, "no_item_specified"),
+    ("files.getUploadURLExternal", {"filename": "a.json"}, "invalid_arguments"),
+    ("files.getUploadURLExternal", {"length": "3"}, "invalid_arguments"),
+    ("files.getUploadURLExternal", {"filename": "a.json", "length": "three"}, "invalid_arguments"),
+    ("files.getUploadURLExternal", {"filename": "a.json", "length": "0"}, "missing_argument"),
+    ("files.getUploadURLExternal", {"filename": "a.json", "length": str(1024**3 + 1)}, "file_upload_size_restricted"),
     ("pins.add", {"channel": OPS}, "no_item_specified"),
     ("pins.add", {"channel": OPS, "timestamp": "now"}, "bad_timestamp"),
     ("pins.add", {"channel": OPS, "timestamp": "1.000000"}, "message_not_found"),
@@ -93,7 +97,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.first(24)
+@pytest.mark.first(30)
 @pytest.mark.parametrize(("method", "arguments", "code"), REFUSED)
 async def test_slack_says_no(able: App, method: str, arguments: dict[str, Any], code: str) -> None:
     answer = await able.form(method, **arguments)
@@ -105,8 +109,8 @@ async def test_slack_says_no(able: App, method: str, arguments: dict[str, Any], 
 @pytest.mark.parametrize("method", sorted(SCOPES))
 async def test_without_its_scope_no_method_answers(method: str) -> None:
     """Whatever the arguments: the token is looked at first, but for what depends on the kind of channel."""
-    async with running_slack(scoped(["commands"]), WORKSPACES) as slack, client(slack) as http:
-        answer = await App(slack, http).form(method, channel=OPS, ts="1.000001")
+    async with app_of(scoped(["commands"])) as app:
+        answer = await app.form(method, channel=OPS, ts="1.000001")
 
     assert (answer["error"], answer["provided"]) == ("missing_scope", "commands")
     assert set(answer["needed"].split(",")) <= set(SCOPES[method])
@@ -136,7 +140,7 @@ async def test_without_its_scope_no_method_answers(method: str) -> None:
 async def test_the_scope_that_is_missing_is_named(
     method: str, arguments: dict[str, Any], scopes: tuple[str, ...], needed: str
 ) -> None:
-    async with running_slack(scoped(scopes), WORKSPACES) as slack, client(slack) as http:
-        answer = await App(slack, http).form(method, **arguments)
+    async with app_of(scoped(scopes)) as app:
+        answer = await app.form(method, **arguments)
 
     assert answer == {"ok": False, "error": "missing_scope", "needed": needed, "provided": ",".join(scopes)}

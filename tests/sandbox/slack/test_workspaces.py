@@ -12,17 +12,15 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
-from starlette.applications import Starlette
-from starlette.routing import Route
 
 from sandbox.gatehouse import SHOP, WORKSPACES
 from sandbox.slack.configuration import load_workspaces
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.running import TOKEN, LocalSlack, running_slack
-from sandbox.slack.serving import serving
 from sandbox.slack.story import Person
 from sandbox.slack.workspaces import Workspace
 from tests.conftest import until
+from tests.sandbox.slack.conftest import installed
 from tests.sandbox.slack.desk import Desk
 
 (LABS,) = load_workspaces()
@@ -83,13 +81,10 @@ class Two:
 @pytest.fixture
 async def two() -> AsyncIterator[Two]:
     async with (
-        running_slack(MANIFEST, (SHOP, LABS)) as slack,
-        httpx.AsyncClient(base_url=slack.page_url, trust_env=False) as http,
+        installed(MANIFEST, (SHOP, LABS)) as desk,
+        httpx.AsyncClient(base_url=desk.slack.page_url, trust_env=False) as http,
     ):
-        desk = Desk(slack, http)
-        app = Starlette(routes=[Route("/", desk.endpoint, methods=["POST"])])
-        async with serving(app) as slack.delivery.url:
-            yield Two(desk, http)
+        yield Two(desk, http)
 
 
 async def test_the_page_asks_where_and_the_code_is_worth_a_token_of_that_workspace(two: Two) -> None:
