@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -83,34 +83,26 @@ async def no_digest(_: str) -> tuple[Note | None, datetime | None]:
     return None, None
 
 
+@dataclass(slots=True)
 class OutboxWorker:
     """Delivers the messages of the outbox. Any replica may; a claim with a lease decides who does."""
 
-    def __init__(
-        self,
-        journal: Journal,
-        deliver: Callable[[Change, str, bool], Awaitable[Note | None]],
-        *,
-        wake: Wake,
-        digest: Callable[[str], Awaitable[tuple[Note | None, datetime | None]]] = no_digest,
-    ) -> None:
-        """*deliver*: is given a change, the purpose of a message, and whether that is to be plain.
+    journal: Journal
+    deliver: Callable[[Change, str, bool], Awaitable[Note | None]]
+    """Is given a change, the purpose of a message, and whether that is to be plain."""
+    wake: Wake
+    digest: Callable[[str], Awaitable[tuple[Note | None, datetime | None]]] = no_digest
+    """Is given a channel whose digest is due, and returns when the next one is, too."""
+    _claimed: list[Delivery] = field(default_factory=list)
+    """Messages that are claimed and about to be delivered."""
+    _busy: set[str] = field(default_factory=set)
+    """Channels and people that a message is claimed for: the next one waits, so that each gets them in order."""
+    _next_due: datetime | None = None
+    """When the next message is due that can be delivered, by the last look; None where there was none."""
 
-        *digest*: is given a channel whose digest is due, and returns when the next one is, too.
-        """
-        self._store = journal.store
-        self._now = journal.now
-        self._owner = journal.owner
-        self._lease = journal.lease
-        self._deliver = deliver
-        self._digest = digest
-        self._wake = wake
-        self._claimed: list[Delivery] = []
-        """Messages that are claimed and about to be delivered."""
-        self._busy: set[str] = set()
-        """Channels and people that a message is claimed for: the next one waits, so that each gets them in order."""
-        self._next_due: datetime | None = None
-        """When the next message is due that can be delivered, by the last look; None where there was none."""
+    @property
+    def _store(self) -> Store:
+        return self.journal.store
 
     async def run(self, *, every: float) -> None:
         """Deliver until cancelled; look for the work of others every so many seconds."""
@@ -121,7 +113,7 @@ class OutboxWorker:
             self._deliver_claimed,
             width=DELIVERIES_AT_ONCE,
             every=every,
-            wake=self._wake,
+            wake=self.wake,
             due_in=self._due_in,
         )
 
@@ -129,7 +121,7 @@ class OutboxWorker:
         """Claim the next message for a channel or person that gets none at the moment."""
         if not self._claimed:
             self._next_due = await self._store.outbox.next_due(but=self._busy)
-            if self._next_due is None or self._next_due > self._now():
+            if self._next_due is None or self._next_due > self.journal.now():
                 return None
             taking = asyncio.create_task(self._take(DELIVERIES_AT_ONCE - len(self._busy)))
             try:
@@ -141,13 +133,15 @@ class OutboxWorker:
         return self._claimed.pop(0) if self._claimed else None
 
     async def _take(self, limit: int) -> None:
-        self._claimed = await self._store.outbox.claim(self._owner, self._lease, limit=limit, but=self._busy)
+        self._claimed = await self._store.outbox.claim(
+            self.journal.owner, self.journal.lease, limit=limit, but=self._busy
+        )
         self._busy |= {message.to for message in self._claimed}
 
     async def _due_in(self, most: float) -> float:
         """Seconds until something is due that can be delivered then, at most *most*; the end of a delivery wakes the worker."""
         due = self._next_due if len(self._busy) < DELIVERIES_AT_ONCE else None
-        return most if due is None else min(most, max(0.01, (due - self._now()).total_seconds()))
+        return most if due is None else min(most, max(0.01, (due - self.journal.now()).total_seconds()))
 
     async def flush(self, seconds: float) -> None:
         """Deliver what is due, for at most *seconds*; the rest is for the next start. Call it only once `run` has ended.
@@ -179,16 +173,16 @@ class OutboxWorker:
             # With an error on record, the tries before came to an end, so they did not kill their process.
             is_plain = message.attempt > MAX_UNENDED_TRIES and not message.error
             change = await self._store.changes.get(message.change_id)
-            renew = partial(self._store.outbox.renew, message, self._lease)
-            async with keep_renewing(message.change_id, self._lease, renew):  # a long file takes its time
+            renew = partial(self._store.outbox.renew, message, self.journal.lease)
+            async with keep_renewing(message.change_id, self.journal.lease, renew):  # a long file takes its time
                 if message.purpose == Purpose.DIGEST and not is_plain:
-                    note, again = await self._digest(message.to)
+                    note, again = await self.digest(message.to)
                 elif change is not None and not await self._is_pointless(change, message.purpose):
-                    note = await self._deliver(change, message.name, is_plain)
+                    note = await self.deliver(change, message.name, is_plain)
         except TooSoon as pace:
-            await self._store.outbox.give_back(message, self._now() + timedelta(seconds=pace.seconds))
+            await self._store.outbox.give_back(message, self.journal.now() + timedelta(seconds=pace.seconds))
         except OtherRelease:  # the other release delivers it
-            await self._store.outbox.give_back(message, self._now())
+            await self._store.outbox.give_back(message, self.journal.now())
         except Exception as error:  # noqa: BLE001  whatever went wrong, it is tried again
             await self._retry(message, error)
         else:
@@ -198,14 +192,14 @@ class OutboxWorker:
     def _repeat_time(self, message: Delivery) -> datetime | None:
         """When *message* is sent again; None for one that is sent once. A refused digest is tried the next day."""
         if message.purpose == Purpose.DIGEST:
-            return self._now() + timedelta(days=1)
+            return self.journal.now() + timedelta(days=1)
         pauses = REPEATED.get(message.purpose)
-        return None if pauses is None else self._now() + pauses[min(message.version, len(pauses)) - 1]
+        return None if pauses is None else self.journal.now() + pauses[min(message.version, len(pauses)) - 1]
 
     async def _is_pointless(self, change: Change, purpose: str) -> bool:
         """Whether the message is no longer needed; those of other purposes decide that when they are drawn."""
         if (of := SAID_BEFORE.get(purpose)) is not None:
-            return (moment := of(change)) is not None and moment <= self._now()
+            return (moment := of(change)) is not None and moment <= self.journal.now()
         if purpose != Purpose.CARD or not await is_told_elsewhere(change, self._store):
             return False
         # A card that is there already must not stay out of date, even if another message says the same.
@@ -223,7 +217,7 @@ class OutboxWorker:
         # Where Slack says how long to wait, that counts.
         wait = getattr(error, "seconds", None) or min(most, 2.0 ** min(message.attempt, 10))
         log.warning("not_delivered", change=message.change_id[:8], error=type(error).__name__, again_in=wait)
-        await self._store.outbox.retry(message, self._now() + timedelta(seconds=wait), reason)
+        await self._store.outbox.retry(message, self.journal.now() + timedelta(seconds=wait), reason)
 
 
 REFUSED: Final = frozenset({State.FAILED, State.STALE, State.APPLYING})
