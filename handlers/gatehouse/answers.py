@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from bot.changes.effects import find_overtaking
@@ -157,10 +157,8 @@ async def moment_of(
     """Return the moment since which *text* is; raises BadFilter, with a command as an *example*."""
     if (since := parse_since(text)) is None:
         raise BadFilter(f"“{text[:40]}” isn’t a time. Write 24h, 7d, today, yesterday or last night.", example)
-    if since.seconds:
-        return gatehouse.now() - timedelta(seconds=since.seconds)
-    zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    if (moment := moment_since(since, zone, gatehouse.now())) is None:
+    zone = (await gatehouse.access.person(caller.user)).tz if since.wall else "UTC"  # lengths need no answer of Slack’s
+    if (moment := moment_since(since, zone_of(zone), gatehouse.now())) is None:
         raise BadFilter(f"“{text[:40]}” isn’t in the past. Write 24h, 7d, today, yesterday or last night.", example)
     return moment
 
