@@ -236,7 +236,7 @@ def listed_service(command: Command) -> str:
     return "members" if command.service == "members" else "rules"
 
 
-def _refs_of(command: Command) -> list[str]:
+def refs_of(command: Command) -> list[str]:
     """Return everything by which *command* names rules or members."""
     several = (*getattr(command, "refs", ()), *getattr(command, "emails", ()))
     single = (getattr(command, "ref", None), getattr(command, "email", None))
@@ -245,7 +245,7 @@ def _refs_of(command: Command) -> list[str]:
 
 def numbers_in(command: Command) -> set[str]:
     """Return every ``#n`` of *command*."""
-    return set(filter(NUMBER.fullmatch, _refs_of(command)))
+    return set(filter(NUMBER.fullmatch, refs_of(command)))
 
 
 def needs_last_change(command: Command) -> bool:
@@ -265,7 +265,7 @@ def member_row(site: str, email: str) -> str:
 def expand(command: Command, short: Shorthand) -> Command:
     """Return *command* with what its short forms stand for; raises NoSuchNumber."""
     given = {field.name: getattr(command, field.name) for field in fields(command)}
-    rows = {ref: _row(ref, command, short) for ref in _refs_of(command)}
+    rows = {ref: _row(ref, command, short) for ref in refs_of(command)}
     full: dict[str, Any] = {name: rows[given[name]][1] for name in ("ref", "email") if given.get(name)}
     for name in {"refs", "emails"} & given.keys():
         full[name] = tuple(dict.fromkeys(rows[ref][1] for ref in given[name]))

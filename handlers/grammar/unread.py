@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from handlers.grammar.command import Command
+from handlers.grammar.parser import refs_of
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.roles import find_idle_words, may_change
 from handlers.grammar.time_fields import TypedTime, time_in_reason
@@ -76,8 +77,7 @@ def _words(found: Recognised, readings: Sequence[Command], used: Collection[str]
 
 def _types_of(found: Recognised, readings: Sequence[Command]) -> set[str]:
     """Return the words for the types of the rules that *readings* are about: “the old shop redirect”."""
-    refs = [ref for each in readings for ref in (*getattr(each, "refs", ()), getattr(each, "ref", None))]
-    rules = [found.known.by_id[ref] for ref in refs if ref in found.known.by_id]
+    rules = [found.known.by_id[ref] for each in readings for ref in refs_of(each) if ref in found.known.by_id]
     kinds = {rule.rule_type for rule in rules} | {getattr(each, "type", None) for each in readings}
     return {word for word, kind in TYPES.items() if kind in kinds}
 

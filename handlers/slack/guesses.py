@@ -27,7 +27,7 @@ from handlers.grammar.command import Command, Unclear
 from handlers.grammar.command_sentences import Context
 from handlers.grammar.fields import Filter
 from handlers.grammar.known import Known
-from handlers.grammar.parser import expand
+from handlers.grammar.parser import expand, refs_of
 from handlers.grammar.readings import Readings, read, says_better
 from handlers.grammar.recognition import EMAIL
 from handlers.grammar.time_fields import Expiry, Start
@@ -245,8 +245,7 @@ def _build_known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]],
 
 def _names_of(known: Known, commands: Sequence[Command]) -> Mapping[str, str]:
     """Return the names of the members that *commands* are about, by their emails."""
-    emails = {email for command in commands for email in getattr(command, "emails", ())}
-    emails |= {email for command in commands if (email := getattr(command, "email", None))}
+    emails = {ref for command in commands if isinstance(command, MembersCommand) for ref in refs_of(command)}
     there = (member for members in known.people.values() for member in members) if emails else ()
     return {member.email: member.name for member in there if member.email in emails and member.name}
 
