@@ -14,7 +14,7 @@ from bot.rules.model import Rule
 from bot.rules.secrets import MARK
 from handlers.blocks.masking import mask_part
 from handlers.blocks.messages import WORD_JOINER, Block, escape_invisible
-from handlers.changes.diff import Document, every_field, value_words
+from handlers.changes.diff import Version, every_field, value_words
 from handlers.changes.field_text import texts_of
 from handlers.rules.pairs_view import REACH_WORDS
 
@@ -54,7 +54,7 @@ def is_masked(blocks: list[Block]) -> bool:
     return mask_part(blocks) != blocks or any(MARK in text for text in _texts_of(blocks))
 
 
-def says(text: str, before: Document, after: Document) -> bool:
+def says(text: str, before: Version, after: Version) -> bool:
     """Whether each value that differs between *before* and *after* is in *text*, a message's mrkdwn, somewhere whole."""
     # Takes back what `esc` and `code` do to a value.
     shown = _normalize(html.unescape(text).replace(WORD_JOINER, "").replace("ˋ", "`"))
@@ -69,7 +69,7 @@ def says(text: str, before: Document, after: Document) -> bool:
     return True
 
 
-def _as_shown(document: Document) -> Document:
+def _as_shown(document: Version) -> Version:
     """Return *document* with expressions replaced by the words that cards show for them."""
     pairs = (document or {}).get("pairs")
     if document is None or not isinstance(pairs, list):

@@ -18,7 +18,8 @@ from handlers.blocks.messages import MAX_SHORTENED, and_more, code, esc, shorten
 from handlers.rules.pairs_view import FILTER_WORDS, plain_change
 from handlers.rules.reasons import TYPE_WORDS
 
-Document = Mapping[str, Any] | None
+Version = Mapping[str, Any] | None
+"""A rule, a group or a member as it was or will be; None where there is none, before it is created or after it is deleted."""
 MAX_LINES: Final = 12
 FIRST_PAIRS: Final = 12
 """Pairs of a rule that a card shows whether they differ or not."""
@@ -64,7 +65,7 @@ class Line:
     """The number of its pair; 0 where it belongs to none."""
 
 
-def excerpt(*versions: Document) -> list[Document]:
+def excerpt(*versions: Version) -> list[Version]:
     """Return the *versions* of a rule (before, after, maybe as stored) with only the pairs that a card looks at.
 
     Up to MAX_PAIRS these are all. Of a longer rule they are the first ones and, for an edit, those that differ. The others are
@@ -91,7 +92,7 @@ def _pair_texts(version: Mapping[str, Any]) -> list[str]:
     return [json.dumps(pair, sort_keys=True) for pair in pairs] if isinstance(pairs, list) else []
 
 
-def differences(before: Document, after: Document) -> list[Line]:
+def differences(before: Version, after: Version) -> list[Line]:
     """Return every field of *after* that differs from *before*, and every one that is gone; in the order of the fields."""
     return list(_compare(0, "", canonical_form(before) or {}, canonical_form(after) or {}))
 
@@ -135,7 +136,7 @@ def field_changes(edit: Edit) -> list[Line]:
     return [replace(line, pair=0) if line.field else line for line in lines]
 
 
-def every_field(before: Document, after: Document) -> list[Line]:
+def every_field(before: Version, after: Version) -> list[Line]:
     """Every single value that differs, whole and never as JSON: what `differences` says in fewer lines."""
     old, new = dict(_leaves((), canonical_form(before) or {})), dict(_leaves((), canonical_form(after) or {}))
     lines = (_line_at(path, old.get(path), new.get(path)) for path in dict.fromkeys([*old, *new]))

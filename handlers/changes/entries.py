@@ -10,7 +10,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import Item
 from handlers.blocks.messages import lookalike_warnings
-from handlers.changes.diff import Document, Line, every_field, field_name
+from handlers.changes.diff import Line, Version, every_field, field_name
 from handlers.changes.subject import THINGS, VERBS
 from handlers.explain.why_not import NOT_SENT
 
@@ -110,7 +110,7 @@ def change_warnings(change: Change, listed: Iterable[Item] = ()) -> tuple[str, .
     return (*lookalike_warnings([("reason", change.request.reason)]), *found)
 
 
-def draft_warnings(before: Document, after: Document) -> list[str]:
+def draft_warnings(before: Version, after: Version) -> list[str]:
     """Return the same for a rule that is not saved yet; *before*: the rule it replaces."""
     name = str((after or {}).get("name") or "")
     values = (value for line in every_field(before, after) for value in _values_of(line, name))

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from bot.changes.effects import find_overtaking
 from bot.changes.freezing import Frozen
 from bot.changes.model.change import Change
-from bot.changes.model.documents import canonical_form
+from bot.changes.model.documents import Document, canonical_form
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Item
 from bot.changes.model.parts import ChangeRequest, Purpose
@@ -35,8 +35,6 @@ from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Expiry, Start, Ty
 from handlers.grammar.tokens import unquote_reason
 from handlers.slack.registry import Recorded
 from handlers.slack.reply import Announced, Caller, Reply
-
-Document = dict[str, Any]
 
 UTC_NAME: Final = "UTC"
 
