@@ -36,8 +36,6 @@ from handlers.grammar.tokens import unquote_reason
 from handlers.slack.registry import Recorded
 from handlers.slack.reply import Announced, Caller, Reply
 
-UTC_NAME: Final = "UTC"
-
 
 def propose(
     caller: Caller,
@@ -281,4 +279,4 @@ def zone_of(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return ZoneInfo(UTC_NAME)
+        return ZoneInfo("UTC")
