@@ -49,14 +49,6 @@ def transport() -> Transport:
     return "socket"
 
 
-async def test_a_command_is_answered(workspace: Sandbox, alice: Person) -> None:
-    reply = await alice.says("/rules list checkout")
-
-    assert reply.visible_to == alice.id
-    assert "4 rules" in alice.slack_text(reply)
-    assert workspace.slack.delivery.url == ""
-
-
 @pytest.mark.threat("A4", "A12")
 async def test_a_rule_is_deleted_by_two_once_though_all_comes_twice(
     workspace: Sandbox, alice: Person, cara: Person
