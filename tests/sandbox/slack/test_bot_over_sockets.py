@@ -312,11 +312,8 @@ async def test_readiness_is_red_while_nothing_is_heard_and_green_again_after_tha
 
 async def test_the_connections_do_not_come_to_their_end_together(tmp_path: Path) -> None:
     soon = replace(QUICK, connecting=ConnectTimeouts(attempt=2.0, pause=0.1, apart=0.2))
-    async with (
-        running_services(str(tmp_path / "services.db")) as services,
-        running_slack(document(None), WORKSPACES) as slack,
-        running(settings(slack, services, tmp_path / "gatehouse.db", transport="socket"), timing=soon),
-    ):
+    async with running_sandbox(tmp_path, timing=soon, transport="socket") as sandbox:
+        slack = sandbox.slack
         await until(lambda: bool(slack.sockets.connections))
         first = slack.sockets.connections[0]
         await until(lambda: len(slack.sockets.connections) > 2)
