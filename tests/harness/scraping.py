@@ -1,4 +1,4 @@
-"""What `/metrics` says, and what a collector of traces gets."""
+"""What `/metrics` and `/readyz` say, and what a collector of traces gets."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ async def scrape_metrics(url: str) -> Mapping[str, float]:
         text = (await client.get(f"{url}/metrics")).text
     lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
     return defaultdict(float, {name: float(value) for name, _, value in lines})
+
+
+async def read_readiness(url: str) -> tuple[int, dict[str, str]]:
+    """The status with which the bot at *url* says whether it can work, and what it says of each of its parts."""
+    async with httpx.AsyncClient(trust_env=False) as client:
+        answer = await client.get(f"{url}/readyz")
+    return answer.status_code, dict(answer.json())
 
 
 @asynccontextmanager

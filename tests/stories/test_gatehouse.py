@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import httpx
 import pytest
 import sqlalchemy as sa
 
@@ -14,6 +13,7 @@ from sandbox.demo import Sandbox
 from sandbox.gatehouse import CARA
 from sandbox.services.seed import RULES
 from tests.harness.colleague import Colleague
+from tests.harness.scraping import read_readiness
 
 
 async def test_status_tells_what_answers(workspace: Sandbox, alice: Colleague) -> None:
@@ -52,12 +52,11 @@ async def test_once_another_release_runs_nothing_is_decided_or_begun_and_everybo
     await cara.sees_problem()
     reply = await alice.says("/rules off Redirect_chk01")
     status = alice.slack_text(await alice.says("/gatehouse status"))
-    async with httpx.AsyncClient(trust_env=False) as http:
-        ready = await http.get(f"{workspace.bot_url}/readyz")
+    ready, parts = await read_readiness(workspace.bot_url)
 
     assert says_unchanged(reply.blocks)
     assert f"a release with data version {DATA_VERSION + 1} took over" in status
-    assert (ready.status_code, "took over" in ready.json()["release"]) == (503, True)
+    assert (ready, "took over" in parts["release"]) == (503, True)
     assert {call.method for call in workspace.services.rules.calls()} == {"GET"}
     assert await store.changes.count_by_state() == {"proposed": 1}
 

@@ -5,35 +5,28 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-import httpx
 import pytest
 
 from bot.server.manifest import EMAIL_SCOPE, OPTIONAL
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.slack.story import Person
-from tests.harness.scraping import scrape_metrics
+from tests.harness.scraping import read_readiness, scrape_metrics
 
 ENOUGH = 9
 """More than a read has tries."""
-
-
-async def ready(workspace: Sandbox) -> tuple[int, dict[str, str]]:
-    async with httpx.AsyncClient(trust_env=False) as http:
-        answer = await http.get(f"{workspace.bot_url}/readyz")
-    return answer.status_code, answer.json()
 
 
 async def test_a_service_that_is_down_costs_no_readiness(workspace: Sandbox, alice: Person) -> None:
     workspace.services.rules.stage.faults.add("cut_before", times=ENOUGH)
     await alice.says("/rules list checkout")
 
-    status, parts = await ready(workspace)
+    status, parts = await read_readiness(workspace.bot_url)
 
     assert (status, {*parts}) == (200, {"slack", "clock", "store"})
 
 
 async def test_readiness_calls_no_service(workspace: Sandbox) -> None:
-    await ready(workspace)
+    await read_readiness(workspace.bot_url)
 
     assert workspace.services.rules.calls() == workspace.services.members.calls() == []
 
@@ -43,7 +36,7 @@ async def test_scopes_that_the_app_lacks_are_named_and_cost_no_readiness(
     tmp_path: Path, scopes: Collection[str]
 ) -> None:
     async with running_sandbox(tmp_path, without_scopes=scopes) as workspace:
-        status, parts = await ready(workspace)
+        status, parts = await read_readiness(workspace.bot_url)
 
         assert status == 200
         assert all(scope in parts["scopes"] for scope in scopes)

@@ -14,7 +14,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
 import pytest
 
 from bot.changes.model.change import Change
@@ -32,6 +31,7 @@ from sandbox.slack.story import Person
 from tests.conftest import OPS, busy_sandbox
 from tests.harness.channels import buttons
 from tests.harness.looking import BUTTON, open_details
+from tests.harness.scraping import read_readiness
 from tests.harness.second_person import DESTRUCTIVE, Company, Refused, Somebody, Stands, Way, toml, with_holders
 from tests.policy.test_cookbook import RECIPES
 from tests.stories.test_cost import idle
@@ -495,8 +495,7 @@ async def test_without_the_scope_for_emails_nobody_is_a_second_person_and_operat
 
     cara = Person(play.sandbox.slack, staff.askers[0], staff.channel)
     assert "users:read.email" in cara.slack_text(await cara.says("/gatehouse status"))
-    async with httpx.AsyncClient(trust_env=False) as http:
-        assert "users:read.email" in (await http.get(f"{play.sandbox.bot_url}/readyz")).json()["scopes"]
+    assert "users:read.email" in (await read_readiness(play.sandbox.bot_url))[1]["scopes"]
 
 
 @pytest.mark.first(2)

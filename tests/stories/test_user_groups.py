@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import httpx
 import pytest
 
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from tests.conftest import SUPPORT
 from tests.harness.colleague import Colleague
+from tests.harness.scraping import read_readiness
 
 OLD = "Redirect_x1old"
 ROLES = """
@@ -24,17 +24,12 @@ may = ["*"]
 """
 
 
-async def readiness(workspace: Sandbox) -> httpx.Response:
-    async with httpx.AsyncClient(trust_env=False) as http:
-        return await http.get(f"{workspace.bot_url}/readyz")
-
-
 @pytest.mark.policy(ROLES)
 @pytest.mark.parametrize("how", ["deleted", "disabled"])
 async def test_nobody_is_in_a_group_that_is_gone_and_operators_are_told(
     workspace: Sandbox, alice: Colleague, cara: Colleague, how: str
 ) -> None:
-    assert (await readiness(workspace)).json().get("user groups") is None
+    assert (await read_readiness(workspace.bot_url))[1].get("user groups") is None
     groups = workspace.slack.state.groups
     group = groups.pop("S0LEADS")
     if how == "disabled":
@@ -46,9 +41,9 @@ async def test_nobody_is_in_a_group_that_is_gone_and_operators_are_told(
     await cara.is_refused("/members list")
     assert "read rules" in alice.slack_text(await alice.says("/gatehouse whoami"))
 
-    ready = await readiness(workspace)
-    assert ready.status_code == 200
-    assert "S0LEADS" in ready.json()["user groups"]
+    status, parts = await read_readiness(workspace.bot_url)
+    assert status == 200
+    assert "S0LEADS" in parts["user groups"]
     assert "S0LEADS" in alice.slack_text(await alice.says("/gatehouse status"))
 
 

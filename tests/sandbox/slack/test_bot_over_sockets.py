@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
 import pytest
 from pydantic import SecretStr
 
@@ -27,6 +26,7 @@ from sandbox.slack.serving import serving
 from sandbox.slack.sockets import Connection, Sockets
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, until
+from tests.harness.scraping import read_readiness
 
 pytestmark = pytest.mark.slow
 
@@ -297,17 +297,15 @@ async def test_readiness_is_red_while_nothing_is_heard_and_green_again_after_tha
     for one in slack.sockets.connections:
         one.go_deaf()
 
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async def says(status: int) -> str:
+        async with asyncio.timeout(40):
+            while (answer := await read_readiness(url))[0] != status:  # noqa: ASYNC110  nobody is told
+                await asyncio.sleep(0.05)
+        return answer[1]["socket mode"]
 
-        async def says(status: int) -> str:
-            async with asyncio.timeout(40):
-                while (answer := await http.get(f"{url}/readyz")).status_code != status:  # noqa: ASYNC110  nobody is told
-                    await asyncio.sleep(0.05)
-            return str(answer.json()["socket mode"])
-
-        assert await says(503) == "not connected: no request from Slack can arrive"
-        slack.faults.clear()
-        assert await says(200) in {"ok", "warning: 1 of 2 connections"}
+    assert await says(503) == "not connected: no request from Slack can arrive"
+    slack.faults.clear()
+    assert await says(200) in {"ok", "warning: 1 of 2 connections"}
 
 
 async def test_the_connections_do_not_come_to_their_end_together(tmp_path: Path) -> None:
@@ -341,18 +339,14 @@ async def test_a_click_whose_connection_breaks_off_is_neither_lost_nor_done_twic
 
 
 async def test_readiness_tells_of_a_connection_that_is_gone(workspace: Sandbox) -> None:
-    async with httpx.AsyncClient(trust_env=False) as http:
-        before = await http.get(f"{workspace.bot_url}/readyz")
-        workspace.slack.faults.add("internal_error", method="apps.connections.open", times=1000)
-        await workspace.slack.sockets.close()
-        await until(lambda: workspace.slack.sockets.connections == [])
-        after = await http.get(f"{workspace.bot_url}/readyz")
+    _, before = await read_readiness(workspace.bot_url)
+    workspace.slack.faults.add("internal_error", method="apps.connections.open", times=1000)
+    await workspace.slack.sockets.close()
+    await until(lambda: workspace.slack.sockets.connections == [])
+    status, after = await read_readiness(workspace.bot_url)
 
-    assert before.json()["socket mode"] == "ok"
-    assert (after.status_code, after.json()["socket mode"]) == (
-        503,
-        "not connected: no request from Slack can arrive",
-    )
+    assert before["socket mode"] == "ok"
+    assert (status, after["socket mode"]) == (503, "not connected: no request from Slack can arrive")
 
 
 @pytest.mark.threat("E2")
