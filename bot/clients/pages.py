@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,6 +21,9 @@ from bot.clients.page_signs import (
 )
 
 Query = dict[str, str]
+
+COUNT: Final = re.compile(r"[0-9]{1,18}")
+"""A number that a list may have records; Python reads none of thousands of digits."""
 
 NEXT: Final = {
     "nextOffset": "offset",
@@ -76,7 +80,7 @@ def page_of(
     following = _next_query(fields, links, is_flagged=signs.is_flagged) or _linked_query(values)
     total = _first_number(fields, TOTALS)
     counted = answer.headers.get("x-total-count", "")
-    if total is None and not is_ignored(("X-Total-Count",), ignored) and counted.isascii() and counted.isdigit():
+    if total is None and not is_ignored(("X-Total-Count",), ignored) and COUNT.fullmatch(counted):
         total = int(counted)
     return Page(records, following, total, None if following else signs, signs.errors)
 

@@ -242,7 +242,9 @@ def test_only_a_place_in_the_list_is_followed(fields: dict[str, Any], following:
     assert page_of(Answer(200, b""), fields, []).following == following
 
 
-@pytest.mark.parametrize(("header", "total"), [("41", 41), ("", None), ("forty", None), ("²", None), ("-1", None)])
+@pytest.mark.parametrize(
+    ("header", "total"), [("41", 41), ("", None), ("forty", None), ("²", None), ("-1", None), ("9" * 5000, None)]
+)
 def test_a_total_that_is_no_number_is_none(header: str, total: int | None) -> None:
     assert page_of(Answer(200, b"", headers={"x-total-count": header}), {}, []).total == total
     assert page_of(Answer(200, b"", headers={"x-total-count": header}), {"total": 7}, []).total == 7
