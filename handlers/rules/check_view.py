@@ -84,11 +84,16 @@ def location_names(places: Sequence[Location]) -> str:
 def _loop_words(finding: Finding) -> str:
     if finding.grows:
         start = clip(finding.urls[0], 120)
-        return f"{location_names(finding.places)} keeps matching its own result without end, starting at {start}."
+        matches = "keep matching each other’s result" if _is_of_several(finding) else "keeps matching its own result"
+        return f"{location_names(finding.places)} {matches} without end, starting at {start}."
     around = [clip(url, 120) for url in (*finding.urls, finding.urls[0])]
     shown = around if len(around) <= 6 else [*around[:4], "…", around[-1]]
-    whose = "loops" if len({p.rule.id for p in finding.places}) == 1 else "loop"
-    return f"{location_names(finding.places)} {whose}: {' → '.join(shown)}."
+    loops = "loop" if _is_of_several(finding) else "loops"
+    return f"{location_names(finding.places)} {loops}: {' → '.join(shown)}."
+
+
+def _is_of_several(finding: Finding) -> bool:
+    return len({place.rule.id for place in finding.places}) > 1
 
 
 def _self_redirect_words(finding: Finding) -> str:
@@ -116,7 +121,8 @@ def _hidden_words(finding: Finding) -> str:
 
 def _repeats_words(finding: Finding) -> str:
     start = clip(finding.urls[0], 120)
-    return f"{location_names(finding.places)} keeps replacing in its own result, starting at {start}."
+    changes = "keep changing each other’s result" if _is_of_several(finding) else "keeps changing its own result"
+    return f"{location_names(finding.places)} {changes}, starting at {start}."
 
 
 def _chain_words(finding: Finding) -> str:

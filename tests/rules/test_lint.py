@@ -166,6 +166,19 @@ def test_a_replace_that_would_replace_its_own_result_only_warns() -> None:
     assert not found[0].needs_reason
 
 
+def test_two_rules_that_set_a_parameter_to_different_values_repeat_each_other() -> None:
+    change = {"type": "Add", "param": "lang", "actionWhenParamExists": "Overwrite"}
+    german, english = (
+        rule(name, "QueryParam", "Contains", "shop", modifications=[change | {"value": name}]) for name in ("de", "en")
+    )
+
+    found = check([german, english])
+    assert kinds(found) == [FindingKind.REPEATS]
+    assert "“de” and “en” keep changing each other’s result" in words(found[0])
+    assert FindingKind.REPEATS in kinds(introduced_by([german], None, english))
+    assert check([german]) == ()
+
+
 def test_a_replace_that_grows_only_where_the_url_holds_its_source_twice_warns() -> None:
     grows = rule("r", "Replace", "Contains", "example.com", **{"from": "example", "to": "example1"})
     ends = rule("r", "Replace", "Contains", "example.com", **{"from": "example", "to": "test"})

@@ -24,6 +24,7 @@ MAX_FOLLOWED_RULES: Final = 8
 MAX_VISITED_URLS: Final = 64
 """URLs that are visited from one start."""
 LEADING: Final = frozenset({"Redirect", "Replace", "QueryParam"})
+"""Rule types that lead to another URL, and so may loop."""
 FEW_PAIRS: Final = 8
 """Up to so many pairs of a rule are all tried, which is faster than to look them up."""
 MAX_SOURCES: Final = 12_000

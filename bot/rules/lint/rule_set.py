@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.rules.lint.findings import Finding, FindingKind, Location, Step, key_of
 from bot.rules.lint.lookup import SourceLookup, build_lookups, sources
-from bot.rules.lint.redirects import Effort, Walker, World, destination_url, is_effective, start_urls
+from bot.rules.lint.redirects import LEADING, Effort, Walker, World, destination_url, is_effective, start_urls
 from bot.rules.lint.single_rule import check_alone, condition_text, example, literal, why_never
 from bot.rules.matching import filters_of
 from bot.rules.model import Groups, Pair, Rule, Source
@@ -17,9 +17,6 @@ from bot.rules.url import Url, url_of
 
 DECIDING: Final = frozenset({"Redirect", "Cancel"})
 """Rule types of which two with the same source conflict; other types add up."""
-
-LEADING: Final = frozenset({"Redirect", "Replace"})
-"""Rule types that lead to another URL, and so may loop."""
 
 MAX_NAMED_RULES: Final = 3
 """Rules that are named for one URL; where more match it, the problem is that they share a source."""
