@@ -6,6 +6,7 @@ Bolt and the database are imported last, so that wrong settings are reported at 
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import Callable
 from typing import TypeVar
@@ -30,6 +31,8 @@ def read_or_exit(read: Callable[..., T], *name: str) -> T:
 
 def serve() -> None:
     """Run Gatehouse until a signal stops it; exits with status 1 and a message where it can't start."""
+    # Python's own handler raises wherever the process is: an import may swallow that, or end in a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     collector.pause()
     settings = read_or_exit(read_settings)
     from bot.server import logs  # noqa: PLC0415

@@ -65,8 +65,8 @@ async def test_a_start_that_is_interrupted_ends_without_a_traceback(tmp_path: Pa
     there.send_signal(signal.SIGINT)
 
     _, said = await there.communicate()
-    assert there.returncode == 1
-    assert [line for line in said.decode().splitlines() if not line.startswith("import time:")] == ["", "Aborted!"]
+    assert there.returncode == -signal.SIGINT
+    assert [line for line in said.decode().splitlines() if not line.startswith("import time:")] == []
 
 
 def test_the_collector_is_at_work_again_after_the_start() -> None:
