@@ -13,6 +13,7 @@ from handlers.blocks.messages import Block, Message, code, esc, join_words, quot
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
+    GatehouseFreezes,
     GatehousePending,
     GatehousePlanned,
     GatehouseSettings,
@@ -26,7 +27,9 @@ from handlers.grammar.vocabulary import points
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
+    MembersExport,
     MembersGrant,
+    MembersImport,
     MembersList,
     MembersMove,
     MembersOffboard,
@@ -41,9 +44,11 @@ from handlers.rules.commands import (
     RulesCopy,
     RulesDelete,
     RulesEdit,
+    RulesExport,
     RulesGroup,
     RulesGroups,
     RulesHistory,
+    RulesImport,
     RulesList,
     RulesMake,
     RulesNew,
@@ -146,9 +151,11 @@ def _thing_label(command: Command, context: Context) -> str:
             return f"Where does {url.partition('://')[2]} go?"
         case MembersShow(emails=emails) | MembersWhy(emails=emails):
             return ", ".join(emails)
-        case RulesList() | MembersList():
+        case RulesList() | MembersList() | RulesExport() | MembersExport():
+            is_export = isinstance(command, RulesExport | MembersExport)
+            what = f"Export {command.service}" if is_export else command.service.capitalize()
             filters = [*filter(None, [command.text]), *(" ".join(each) for each in filters_of(command).items())]
-            return f"{command.service.capitalize()}: {', '.join(filters) or 'all'}"
+            return f"{what}: {', '.join(filters) or 'all'}"
         case _:
             return VIEW_LABELS.get(type(command), command.summary)
 
@@ -156,11 +163,14 @@ def _thing_label(command: Command, context: Context) -> str:
 VIEW_LABELS: Final[Mapping[type[Command], str]] = {
     RulesCheck: "Check the rules",
     RulesGroups: "Groups",
+    RulesImport: "Import rules…",
+    MembersImport: "Import members…",
     MembersSegments: "Segments, with their members",
     GatehousePending: "What waits for a decision",
     GatehousePlanned: "What ends, and when",
     GatehouseDigest: "What changed",
     GatehouseAudit: "Who changed what",
+    GatehouseFreezes: "What is frozen",
     GatehouseStatus: "Status of Gatehouse",
     GatehouseSettings: "Settings",
     GatehouseWhoami: "What I can do here",
