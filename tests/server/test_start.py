@@ -53,6 +53,7 @@ async def test_a_start_that_is_interrupted_ends_without_a_traceback(tmp_path: Pa
         "PYTHONPATH": str(ROOT),
         "SLACK_BOT_TOKEN": TOKEN,
         "SLACK_SIGNING_SECRET": SECRET,
+        "PORT": "0",
         **service_variables("https://rules.example/v1", "https://members.example/api/v1"),
     }
     there = await asyncio.create_subprocess_exec(

@@ -226,7 +226,9 @@ async def test_the_command_line_says_so_in_one_line(tmp_path: Path) -> None:
     required = ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "RULES_API_KEY", "MEMBERS_API_KEY")
     bases = {"RULES_BASE_URL": "http://127.0.0.1:9/v1", "MEMBERS_BASE_URL": "http://127.0.0.1:9/api/v1"}
     environment = (
-        dict.fromkeys(required, "x") | bases | {"MEMBERS_SITES": "blog=site_1", "DATABASE_URL": f"sqlite:///{file}"}
+        dict.fromkeys(required, "x")
+        | bases
+        | {"MEMBERS_SITES": "blog=site_1", "DATABASE_URL": f"sqlite:///{file}", "PORT": "0"}
     )
 
     serve, check = await asyncio.gather(
