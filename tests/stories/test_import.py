@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 import json
@@ -20,6 +19,7 @@ from sandbox.demo import Sandbox
 from sandbox.gatehouse import ALICE
 from sandbox.services.database import Record
 from tests.conftest import Clock
+from tests.drills.fleet import until as eventually
 from tests.harness.colleague import Colleague
 from tests.harness.held_service import Held
 from tests.harness.truth import all_changes
@@ -313,9 +313,11 @@ async def test_results_that_slack_refuses_come_once_it_takes_files_again(
     workspace.slack.state.files.is_disabled = True
     await alice.submits()
     await alice.sees_set(applied=1)
-    async with asyncio.timeout(alice.patience):
-        while not (await store.outbox.backlogs())["late"][0]:  # noqa: ASYNC110  Slack's refusal tells nobody else
-            await asyncio.sleep(0.01)
+
+    async def is_refused() -> bool:
+        return bool((await store.outbox.backlogs())["late"][0])
+
+    await eventually(is_refused, "it is written down that Slack refused")
     (change,) = await store.changes.list_by_requester(alice.id, 1)
     assert await store.cards.get(change.id, Purpose.RESULT) is None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 
 import pytest
@@ -11,6 +10,7 @@ from bot.changes.model.states import State
 from bot.changes.notify import MAX_WAIT_AWAY_SECONDS
 from sandbox.demo import Sandbox
 from tests.conftest import GENERAL, Clock, until
+from tests.drills.fleet import until as eventually
 from tests.harness.colleague import Colleague, undone
 from tests.harness.scraping import read_readiness
 
@@ -117,9 +117,11 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
         return all(fault.times == 0 for fault in workspace.slack.faults.waiting)
 
     await until(ten_minutes_later)
-    async with asyncio.timeout(10):
-        while not (await store.outbox.backlogs())["given_up"][0]:  # noqa: ASYNC110  written down a moment after Slack refused
-            await asyncio.sleep(0.01)
+
+    async def is_given_up() -> bool:
+        return bool((await store.outbox.backlogs())["given_up"][0])
+
+    await eventually(is_given_up, "it is written down that Slack refused")
     status = alice.slack_text(await alice.says("/gatehouse status"))
     assert "Slack rejected 1" in status
     assert alice.cards == []
@@ -218,9 +220,11 @@ async def test_what_waited_while_slack_was_away_comes_within_a_minute_and_in_ord
     await until(thirty_tries_later, 60)
     assert (await store.outbox.backlogs())["given_up"][0] == 0
     assert "keeps trying" in alice.slack_text(await alice.says("/gatehouse status"))
-    async with asyncio.timeout(10):
-        while (await store.outbox.backlogs())["message"][0] < 2:  # noqa: ASYNC110  the reminder falls due by the clock that was set
-            await asyncio.sleep(0.01)
+
+    async def reminder_is_due() -> bool:
+        return (await store.outbox.backlogs())["message"][0] >= 2
+
+    await eventually(reminder_is_due, "the reminder falls due by the clock that was set")
     workspace.slack.faults.waiting.clear()
 
     clock.ahead += timedelta(seconds=MAX_WAIT_AWAY_SECONDS)

@@ -433,7 +433,7 @@ def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: s
     assert list(readings.commands) == commands
     assert bool(runs_at_once(readings)) == (how in {"runs", "shows"} and not readings.meant)
     if how != "nothing":
-        assert bool(readings.unread) == (how == "shows"), "only what is not understood is called unread"
+        assert bool(readings.unread) == (how == "shows"), "only what isn’t understood counts as unread"
     if how == "offers":
         for reading in commands:
             assert parse(reading.service, reading.write()) == reading, "what is offered is a command as text"
