@@ -69,7 +69,7 @@ reliability: develop ## kills, stops and races at full size, one after the other
 pictures: develop ## the screenshots of README and docs, made anew
 	SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q tests/stories/test_in_the_browser.py
 
-threats: ## the table of docs/security.md, from tests/harness/threats.toml and the markers of tests
+threats: ## the table of docs/security.md, from tests/harness/threats.toml
 	$(PYTHON) -m tests.harness.threats
 
 commands: setup ## the tables of commands, metrics and settings in docs/, from their declarations

@@ -1,3 +1,3 @@
 """Gatehouse: traffic rules and members, from Slack."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

@@ -1,4 +1,4 @@
-"""Which test proves which row of the threat table: ``python -m tests.harness.threats`` writes it into docs/security.md.
+"""The threat table: ``python -m tests.harness.threats`` writes it into docs/security.md.
 
 The rows are in threats.toml. A test names them in ``@pytest.mark.threat("A1", …)``; it is read here without being run.
 """
@@ -14,7 +14,7 @@ from typing import Final
 HERE: Final = Path(__file__).parent
 TESTS: Final = HERE.parent
 PAGE: Final = TESTS.parent / "docs" / "security.md"
-BEGIN: Final = "<!-- made by `make threats` from tests/harness/threats.toml and the markers of tests; don't edit -->"
+BEGIN: Final = "<!-- made by `make threats` from tests/harness/threats.toml; don't edit -->"
 END: Final = "<!-- the end of the threat table -->"
 
 Section = Mapping[str, Sequence[str]]
@@ -44,26 +44,19 @@ def _marked_tests(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
                     yield test.name, [str(ast.literal_eval(each)) for each in mark.args]
 
 
-def make_table(sections: Mapping[str, Section], proofs: Mapping[str, Sequence[str]]) -> str:
-    """Return the table as Markdown, with a link to each test."""
+def make_table(sections: Mapping[str, Section]) -> str:
+    """Return the table as Markdown."""
     lines = []
     for title, rows in sections.items():
-        lines += [f"### {title}", "", "| | Threat | What happens instead | Tests |", "|---|---|---|---|"]
-        for each, (threat, answer) in rows.items():
-            links = "<br>".join(_link(test) for test in proofs.get(each, ()))
-            lines.append(f"| {each} | {threat} | {answer} | {links} |")
+        lines += [f"### {title}", "", "| | Threat | What happens instead |", "|---|---|---|"]
+        lines += [f"| {each} | {threat} | {answer} |" for each, (threat, answer) in rows.items()]
         lines.append("")
     return "\n".join(lines)
 
 
-def _link(test: str) -> str:
-    path, _, name = test.partition("::")
-    return f"[{path.rpartition('/')[2]}::{name}](../tests/{path})"
-
-
 def with_table(page: str) -> str:
     """Return *page* with the table of today."""
-    return put_between(page, BEGIN, END, make_table(read_sections(), find_proofs()))
+    return put_between(page, BEGIN, END, make_table(read_sections()))
 
 
 def put_between(page: str, begin: str, end: str, text: str) -> str:

@@ -110,7 +110,7 @@ Everything works.
 ✓ Cards and messages: 2 on the way
 ✓ Rules: 25 records · `rules.example.com`
 ✓ Members of blog: 8 records
-Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 0.1.0\
+Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 1.0.0\
 """,
             "status, a warning": """\
 Everything works, with 1 warning.
@@ -123,7 +123,7 @@ Everything works, with 1 warning.
 ✓ Cards and messages: 2 on the way
 ✓ Rules: 25 records · `rules.example.com`
 ✓ Members of blog: 8 records
-Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 0.1.0\
+Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 1.0.0\
 """,
             "status, the rules service is down": """\
 Rules: The rules service doesn’t answer. Everything else works.
@@ -135,7 +135,7 @@ Rules: The rules service doesn’t answer. Everything else works.
 ✓ Policy file
 ✓ Cards and messages: 2 on the way
 ✓ Members of blog: 8 records
-Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 0.1.0\
+Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 1.0.0\
 """,
             "status, two problems": """\
 2 problems. Everything else works, with 1 warning.
@@ -148,7 +148,7 @@ Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 0.1.0\
 ✓ Database
 ✓ Policy file
 ✓ Cards and messages: 2 on the way
-Changes: none yet  Gatehouse 0.1.0\
+Changes: none yet  Gatehouse 1.0.0\
 """,
             "status, Slack rejected cards": """\
 Cards and messages: Slack rejected 2, 1 late; Gatehouse keeps trying. Everything else works.
@@ -160,7 +160,7 @@ Cards and messages: Slack rejected 2, 1 late; Gatehouse keeps trying. Everything
 ✓ Policy file
 ✓ Rules: 25 records · `rules.example.com`
 ✓ Members of blog: 8 records
-Changes: none yet  Gatehouse 0.1.0\
+Changes: none yet  Gatehouse 1.0.0\
 """,
         }
     )
