@@ -113,17 +113,6 @@ def upgrade() -> None:
     _with_database(run(_database_url()))
 
 
-@db.command("go-back")
-def go_back() -> None:
-    """Let this release work after a newer one.
-
-    The newer one stands still from then on.
-    """
-    from bot.store.engine import go_back as run  # noqa: PLC0415
-
-    _with_database(run(_database_url()))
-
-
 @audit.command()
 @click.option(
     "--format",

@@ -28,7 +28,6 @@ from bot.policy.inquiry import DirectoryUnavailable
 from bot.store.audit import Event
 from bot.store.changes import SERVICES
 from bot.store.items import Items
-from bot.store.tables import OtherRelease
 from bot.tracing import span
 
 log = structlog.get_logger(__name__)
@@ -224,7 +223,7 @@ class BatchExecutor:
                 await store.items.note(tx, items)
                 # What was not stored was left out because another change holds its target.
                 await store.items.end(tx, self.whole.id, free - {item.item_number for item in items}, Outcome.BUSY, "")
-                await store.audit.append(tx, *map(_event_of_item, items), ends_work=True)
+                await store.audit.append(tx, *map(_event_of_item, items))
             begun += items
         return begun
 
@@ -306,7 +305,7 @@ class BatchWorker:
             with span("execute", change=whole.id, operation="bulk"):
                 await self.carry_out(whole)
         # The chunks run in a TaskGroup, whose errors come as a group.
-        except* (LeaseLost, OtherRelease):
+        except* LeaseLost:
             log.warning("set_lost", change=whole.id[:8])
 
     async def carry_out(self, whole: Change) -> None:

@@ -92,7 +92,7 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
     """Mark the changes that *undos* undid as undone; a bulk change only once no item of it is left to undo."""
     wholes: dict[str, Change] = {}
     for undo in undos:
-        change = await store.changes.get_locked(tx, undo.request.undoes or "", ends_work=True)
+        change = await store.changes.get_locked(tx, undo.request.undoes or "")
         if change is None:
             continue
         is_review = change.review_due and undo.request.settles_review
@@ -105,7 +105,7 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
             wholes[change.set_id or change.id] = undo
         await _show_undone(store, tx, change, undo)
     for set_id, undo in wholes.items():
-        whole = await store.changes.get_locked(tx, set_id, ends_work=True)
+        whole = await store.changes.get_locked(tx, set_id)
         if whole is None or whole.state is not State.APPLIED or whole.run.undone_by is not None:
             continue
         if not await store.items.has_any(tx, set_id, UNDOABLE):
@@ -136,10 +136,10 @@ async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: 
 
 async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Change) -> None:
     """Record that what *undone* had undone counts again, now that *redo* undid it; a temporary change stays ended."""
-    was = await store.changes.get_locked(tx, undone.request.undoes or "", ends_work=True)
+    was = await store.changes.get_locked(tx, undone.request.undoes or "")
     if was is None or was.run.undone_by != undone.id:
         return
-    whole = await store.changes.get_locked(tx, was.set_id, ends_work=True) if was.set_id else was
+    whole = await store.changes.get_locked(tx, was.set_id) if was.set_id else was
     if whole is None or whole.request.reverts_at is not None:
         return
     at = redo.run.finished_at or redo.created

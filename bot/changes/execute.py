@@ -27,7 +27,6 @@ from bot.clients.gate import CallContext
 from bot.policy.access import Access
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
 from bot.store.db import StoreError
-from bot.store.tables import OtherRelease
 from bot.tracing import span
 
 log = structlog.get_logger(__name__)
@@ -121,9 +120,6 @@ class Executor:
             except LeaseLost:
                 log.warning("change_lost", change=change.id[:8])
                 return await self._reload(change)
-            except OtherRelease:  # it may have been sent: the other release takes it over, and reads back first
-                log.warning("change_left", change=change.id[:8])
-                return change
 
     # Whether it may be done
 

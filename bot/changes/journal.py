@@ -216,8 +216,8 @@ class Journal:
             await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
         events = [event_of_move(move, change, GATEHOUSE) for change, move in moved]
         events += [event_of_move(Move.INVALIDATE, each, GATEHOUSE) for each in stale]
-        # Last, since it locks the head of the audit. What was done is recorded even where a newer release has taken over.
-        await self.store.audit.append(tx, *events, ends_work=True)
+        # Last, since it locks the head of the audit.
+        await self.store.audit.append(tx, *events)
         return mine, stale
 
     async def hold(self, change: Change, why: Held, **fields: Any) -> None:
@@ -339,7 +339,7 @@ class Journal:
     async def note(self, event: Event) -> None:
         """Record an audit event that moves no change, such as a refusal or an export."""
         async with self.store.transaction() as tx:
-            await self.store.audit.append(tx, event, ends_work=True)
+            await self.store.audit.append(tx, event)
 
 
 def slices(all_of: Sequence[T]) -> Iterator[Sequence[T]]:

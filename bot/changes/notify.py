@@ -24,7 +24,6 @@ from bot.store.db import StoreError
 from bot.store.engine import Store
 from bot.store.leases import Note
 from bot.store.outbox import Delivery, Purpose
-from bot.store.tables import OtherRelease
 from bot.tracing import span
 
 log = structlog.get_logger(__name__)
@@ -181,8 +180,6 @@ class OutboxWorker:
                     note = await self.deliver(change, message.name, is_plain)
         except TooSoon as pace:
             await self._store.outbox.give_back(message, self.journal.now() + timedelta(seconds=pace.seconds))
-        except OtherRelease:  # the other release delivers it
-            await self._store.outbox.give_back(message, self.journal.now())
         except Exception as error:  # noqa: BLE001  whatever went wrong, it is tried again
             await self._retry(message, error)
         else:

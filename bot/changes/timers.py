@@ -131,11 +131,6 @@ class TimerWorker:
                 return False
         return True
 
-    async def _enqueue_legacy(self, change: Change, timer: Timer) -> datetime | None:
-        """Enqueue the message for which release 0.1.0 set a timer."""
-        await self._enqueue(change, timer.kind)
-        return None
-
     async def _enqueue(self, change: Change, purpose: str) -> None:
         async with self.journal.store.transaction() as tx:
             await self.journal.store.outbox.enqueue(tx, change.id, purpose)
@@ -281,7 +276,4 @@ TIMER_HANDLERS: Final[Mapping[TimerKind, Callable[[TimerWorker, Change, Timer], 
     TimerKind.EXPIRE: TimerWorker._expire,
     TimerKind.START: TimerWorker._start,
     TimerKind.REVERT: TimerWorker._revert,
-    TimerKind.REMIND: TimerWorker._enqueue_legacy,
-    TimerKind.OFFER: TimerWorker._enqueue_legacy,
-    TimerKind.REVIEW: TimerWorker._enqueue_legacy,
 }

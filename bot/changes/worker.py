@@ -17,7 +17,6 @@ from bot.changes.model.change import Change
 from bot.clients.errors import ClientError, RateLimited, Unreachable
 from bot.clients.gate import CallContext, Priority
 from bot.store.db import StoreError
-from bot.store.tables import OtherRelease
 
 log = structlog.get_logger(__name__)
 
@@ -45,8 +44,6 @@ class Trouble:
     _kinds: set[type[Exception]] = field(default_factory=set)
 
     def note(self, error: Exception) -> None:
-        if isinstance(error, OtherRelease):  # logged when this process began to stand still
-            return
         self.failures += 1
         if type(error) not in self._kinds:
             log.error("loop_failed", loop=self.name, error=type(error).__name__, exc_info=error)

@@ -43,7 +43,6 @@ from bot.server.socket_mode import ConnectTimeouts, Envelopes, connected
 from bot.settings import CannotStart, Settings
 from bot.store.db import StoreError
 from bot.store.engine import DatabaseClock, Store, exclusive_lock, open_store
-from bot.store.tables import DATA_VERSION
 from handlers.changes.cards import Cards
 from handlers.gatehouse.digest import ChannelDigests
 from handlers.grammar.command import command_prefix
@@ -61,9 +60,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Durations and intervals of the process, in seconds; and, for drills, where the process dies (*failpoint*), and the
-    data version of the release that it simulates.
-    """
+    """Durations and intervals of the process, in seconds; and, for drills, where the process dies (*failpoint*)."""
 
     lease: float | None = None
     """Seconds of a lease; None: derived from the services' timeout."""
@@ -73,7 +70,6 @@ class Timing:
     reconcile_after: tuple[float, ...] = RECONCILE_AFTER
     connecting: ConnectTimeouts = field(default_factory=ConnectTimeouts)
     failpoint: Failpoint = no_failpoint
-    data_version: int = DATA_VERSION
     form_timeout: float = FORM_TIMEOUT
 
 
@@ -108,7 +104,7 @@ async def running(
         reading_authorities = await stack.enter_async_context(
             _in_background(asyncio.to_thread(ssl_context, settings.ca_file))
         )
-        store, clock = await stack.enter_async_context(_open_locked_store(settings, now, timing.data_version))
+        store, clock = await stack.enter_async_context(_open_locked_store(settings, now))
         await reading_authorities
         services = await stack.enter_async_context(open_services(settings))
 
@@ -179,9 +175,7 @@ async def running(
         outbox = OutboxWorker(pipeline.journal, cards.deliver, wake=wake_outbox, digest=digests.deliver)
         timers = TimerWorker(pipeline, wake_timers)
         batches = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake_batches)
-        # As late as possible: an older release stops working from here on, so a start that fails must not get this far.
         await signing_in
-        await _take_over(store)
         # Somebody who has fixed what Slack refused often restarts Gatehouse, so such messages are tried again.
         await store.outbox.retry_given_up()
         for work in (
@@ -231,7 +225,7 @@ def _policy(settings: Settings) -> CurrentPolicy:
 
 @asynccontextmanager
 async def _open_locked_store(
-    settings: Settings, now: Callable[[], datetime] | None, data_version: int
+    settings: Settings, now: Callable[[], datetime] | None
 ) -> AsyncIterator[tuple[Store, Callable[[], datetime]]]:
     """Open the store; yield it and its clock, which is *now* where that is given. Raises CannotStart."""
     log.info("database", url=settings.display_value("database_url"))
@@ -241,9 +235,7 @@ async def _open_locked_store(
     async with AsyncExitStack() as stack:
         try:
             is_alone = stack.enter_context(exclusive_lock(settings.database_url))
-            store = await stack.enter_async_context(
-                open_store(settings.database_url, now=now, data_version=data_version)
-            )
+            store = await stack.enter_async_context(open_store(settings.database_url, now=now))
             # No other process can have the file open, so the owners of all leases in it are dead.
             if is_alone:
                 await store.end_leases()
@@ -268,14 +260,6 @@ def _missing_groups(policy: Policy, directory: SlackDirectory) -> Mapping[str, H
     gone = ", ".join(sorted(directory.missing_groups & policy.groups))
     words = f"{gone} not found in Slack: nobody has a role through them"
     return {"user groups": Health(Level.NEEDS_ATTENTION, words)} if gone else {}
-
-
-async def _take_over(store: Store) -> None:
-    """Take over from older releases, once the rest of the start has succeeded; raises CannotStart."""
-    try:
-        await store.take_over()
-    except StoreError as error:
-        raise CannotStart(error.advice()) from error
 
 
 async def _run_daily_work(store: Store) -> None:

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.db import Session
-from bot.store.tables import USED_WITH, audit, audit_head, cards, changes, micros, moment
+from bot.store.tables import audit, audit_head, cards, changes, micros, moment
 
 START: Final = "0" * 64
 GATEHOUSE: Final = "gatehouse"
@@ -96,20 +96,13 @@ class Audit:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    async def append(self, tx: AsyncConnection, *events: Event, ends_work: bool = False) -> None:
-        """Record *events* within *tx*. Call it last in the transaction, since it locks the head until the commit.
-
-        Raises OtherRelease, so that *tx* does nothing, where another release has taken over. *ends_work*: what this process
-        was doing at that time is recorded all the same.
-        """
+    async def append(self, tx: AsyncConnection, *events: Event) -> None:
+        """Record *events* within *tx*. Call it last in the transaction, since it locks the head until the commit."""
         if not events:
             return
-        query = sa.select(audit_head.c.seq, audit_head.c.hash, USED_WITH.label("used_with"))
+        query = sa.select(audit_head.c.seq, audit_head.c.hash)
         # One writer at a time from here on, since each hash follows from the one before.
         head = (await tx.execute(query.where(audit_head.c.one == 1).with_for_update())).one()
-        self._session.check_data_version(head.used_with)
-        if not ends_work:
-            self._session.require_active()
         seq, seal, rows = head.seq, head.hash, []
         links = await self._links(tx, {event.change_id for event in events if event.change_id})
         for event in events:

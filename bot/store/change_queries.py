@@ -42,17 +42,14 @@ def _is_upcoming() -> sa.ColumnElement[bool]:
 
 
 class ChangeQueries:
-    """The table of changes, as far as it is only read.
-
-    Reading a change that this release doesn't know raises OtherRelease, and the process stands still.
-    """
+    """The table of changes, as far as it is only read."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    async def _read(self, query: sa.Select[Any], *, ends_work: bool = False) -> list[Change]:
+    async def _read(self, query: sa.Select[Any]) -> list[Change]:
         async with self._session.reading() as connection:
-            return [change_of(row, ends_work=ends_work) for row in await connection.execute(query)]
+            return [change_of(row) for row in await connection.execute(query)]
 
     async def get(self, change_id: str) -> Change | None:
         return next(iter(await self._read(select_changes(changes.c.id == change_id))), None)
@@ -144,7 +141,7 @@ class ChangeQueries:
         """Return the changes that may have created the rule *target*: the one that did, and those not confirmed yet."""
         unnamed = changes.c.target.startswith(f"rules/{NEW}")
         open_ = sa.and_(unnamed, changes.c.state.in_(CLAIMED))
-        found = await self._read(select_changes(sa.or_(changes.c.target == str(target), open_)), ends_work=True)
+        found = await self._read(select_changes(sa.or_(changes.c.target == str(target), open_)))
         return [change for change in found if change.edit.kind is Kind.RULE_CREATE]
 
     async def list_by_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -20,7 +19,6 @@ from bot.store.db import Session, StoreError, TargetBusy, insert, insert_new
 from bot.store.leases import Leases
 from bot.store.tables import (
     HOLDING_STATES,
-    OtherRelease,
     Row,
     change_of,
     changes,
@@ -135,18 +133,13 @@ class Changes(ChangeQueries):
 
         Of a rule that has no id yet, those are meant that would create the same.
 
-        Those that somebody is deciding about at this moment are left out: once approved, they look at the target first. So
-        are those that this release doesn't know: what was done is recorded all the same.
+        Those that somebody is deciding about at this moment are left out: once approved, they look at the target first.
         """
         targets = [hold_key(change) for change in applied]
         undone = [f"undo:{change.request.undoes}:" for change in applied if change.request.undoes]
         about = sa.or_(changes.c.target.in_(targets), *map(changes.c.idempotency_key.startswith, undone))
         wanted = select_changes(changes.c.state.in_([State.PROPOSED, State.PLANNED]), about)
-        found = []
-        for row in await tx.execute(wanted.with_for_update(skip_locked=True)):
-            with suppress(OtherRelease):
-                found.append(change_of(row))
-        return found
+        return [change_of(row) for row in await tx.execute(wanted.with_for_update(skip_locked=True))]
 
     async def move(
         self,
@@ -214,8 +207,8 @@ class Changes(ChangeQueries):
         return None if row is None else await self.take(tx, change_of(row), owner, lease)
 
     async def any_due(self, *, bulk: bool = False, but: Collection[str] = (), service: str | None = None) -> bool:
-        """Whether there is something for `claim_due`, read without locks; False where this process stands still."""
-        return not self._session.stands_still and bool(await self._session.rows(self._select_due(bulk, but, service)))
+        """Whether there is something for `claim_due`, read without locks."""
+        return bool(await self._session.rows(self._select_due(bulk, but, service)))
 
     def _select_due(self, bulk: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
         """Select what may be claimed: no item that is being applied, which is its bulk change's, but items of unknown outcome."""
@@ -242,10 +235,10 @@ class Changes(ChangeQueries):
         )
         return await self._replace(tx, change, taken, owner=owner, lease=until)
 
-    async def get_locked(self, tx: AsyncConnection, change_id: str, *, ends_work: bool = False) -> Change | None:
-        """Return the change, read within *tx* and locked until its end; *ends_work*: as for `change_of`."""
+    async def get_locked(self, tx: AsyncConnection, change_id: str) -> Change | None:
+        """Return the change, read within *tx* and locked until its end."""
         row = await self._lock(tx, change_id)
-        return None if row is None else change_of(row, ends_work=ends_work)
+        return None if row is None else change_of(row)
 
     async def is_applying(self, tx: AsyncConnection, change: Change, owner: str) -> bool:
         """Whether *owner* still has its claim on *change*; no other process can claim it before the end of *tx*."""
@@ -321,7 +314,7 @@ class Changes(ChangeQueries):
             if row is None or row.token != change.run.token or row.state not in sources(move):
                 continue
             # Made from the row and not from the claimed change: somebody may have written on it since.
-            made = _apply_move(change_of(row, ends_work=True), move, fields)
+            made = _apply_move(change_of(row), move, fields)
             moved.append((made, move))
             # An item is free for reconciling; a single change is free once its owner's lease is over.
             lease = row.lease if made.set_id is None else self._session.now()

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import sqlalchemy as sa
-import structlog
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
@@ -26,13 +25,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from bot.changes.model.change import Change
 from bot.store import sqlite_connection
-from bot.store.tables import DATA_VERSION, OtherRelease, Row, micros
+from bot.store.tables import Row, micros
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
 
-
-log = structlog.get_logger(__name__)
 
 SERVER = "See that the database server runs, and that DATABASE_URL names it and a user and database that it has"
 BACKUP = "Put a backup in its place, or move the file away to start with an empty one"
@@ -269,12 +266,9 @@ class Session:
     No task may ask for a second one: all could have one, and wait for another.
     """
 
-    def __init__(self, engine: AsyncEngine, now: Callable[[], datetime], data_version: int = DATA_VERSION) -> None:
+    def __init__(self, engine: AsyncEngine, now: Callable[[], datetime]) -> None:
         self._engine = engine
         self._now = now
-        self.data_version = data_version
-        self.stands_still = ""
-        """Why this process takes no new work any more, until it is restarted; empty while it does."""
         self._written: datetime | None = None
         """The time of the last write; None where the last write failed."""
         self.sqlite = engine.dialect.name == "sqlite"
@@ -332,21 +326,6 @@ class Session:
         async with turns, self._translating_errors(), self._engine.connect() as connection:
             yield connection
 
-    def check_data_version(self, used_with: str | None) -> None:
-        """Make this process stand still if *used_with*, the data version that was read, is not this release's."""
-        if used_with is not None and int(used_with) != self.data_version:
-            self._stand_still(f"a release with data version {used_with} took over; this one has {self.data_version}")
-
-    def require_active(self) -> None:
-        """Require that this process still takes new work; raises OtherRelease where it stands still."""
-        if self.stands_still:
-            raise OtherRelease(self.stands_still)
-
-    def _stand_still(self, why: str) -> None:
-        if not self.stands_still:
-            log.warning("stands_still", why=why)
-            self.stands_still = why
-
     async def backlog(self, since: sa.ColumnElement[int], *which: sa.ColumnElement[bool]) -> tuple[int, float]:
         """Return how many rows match *which*, and how many seconds ago the earliest *since* of them was; 0 for none."""
         query = sa.select(sa.func.count(), sa.func.min(since)).where(*which)
@@ -359,12 +338,9 @@ class Session:
 
     @asynccontextmanager
     async def _translating_errors(self) -> AsyncIterator[None]:
-        """Raise errors of the database as StoreError, and note an OtherRelease, which makes this process stand still."""
+        """Raise errors of the database as StoreError."""
         try:
             yield
-        except OtherRelease as error:
-            self._stand_still(str(error))
-            raise
         except FAILURES as error:
             raise StoreError(_error_words(error)) from error
 

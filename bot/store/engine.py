@@ -44,7 +44,7 @@ from bot.store.migrations.run import (
 )
 from bot.store.outbox import Cards, Outbox
 from bot.store.queues import Inbox, Timers
-from bot.store.tables import DATA_VERSION, USE, USED_WITH, changes
+from bot.store.tables import changes
 
 log = structlog.get_logger(__name__)
 
@@ -80,14 +80,6 @@ class Store:
             left = sa.and_(changes.c.state == State.APPROVED, changes.c.due > past)
             await tx.execute(sa.update(changes).where(left).values(due=past))
 
-    async def take_over(self) -> None:
-        """Make processes of older releases stand still; raises StoreError where a newer release has taken over."""
-        mine = self.session.data_version
-        async with self.transaction() as tx:
-            # Locked, for two releases may start at once; a row that the lock has just made is empty.
-            _refuse_newer_data(await self.channel_settings.get_locked(tx, **USE) or None, mine)
-            await self.channel_settings.put(tx, **USE, value=str(mine))
-
     async def give_back_leases(self, owner: str) -> None:
         """End the leases of *owner*, whose process is ending, so that its work is taken over at once."""
         async with self.transaction() as tx:
@@ -95,20 +87,16 @@ class Store:
                 await queue.leases.give_back(tx, owner)
 
     async def health(self) -> dict[str, Health]:
-        """Return the health of the ``store``: whether it can be read and written, the latter tried now or lately.
-
-        Where this process stands still, also that of its ``release``.
-        """
+        """Return the health of the ``store``: whether it can be read and written, the latter tried now or lately."""
         try:
-            self.session.check_data_version(await self.session.scalar(sa.select(USED_WITH)))
+            await self.session.scalar(sa.select(VERSION.c.version_num))
             if not self.session.has_written_within(WRITTEN_LATELY):
                 async with self.transaction() as tx:
                     # Changes nothing, but shows a disk that is full or read-only.
                     await tx.execute(sa.update(VERSION).values(version_num=VERSION.c.version_num))
         except StoreError as error:
             return {"store": health_of(str(error))}
-        why = self.session.stands_still
-        return {"store": WORKS} | ({"release": health_of(why)} if why else {})
+        return {"store": WORKS}
 
 
 WRITTEN_LATELY: Final = timedelta(minutes=1)
@@ -116,14 +104,12 @@ WRITTEN_LATELY: Final = timedelta(minutes=1)
 
 
 @asynccontextmanager
-async def open_store(
-    database_url: str, *, now: Callable[[], datetime], data_version: int = DATA_VERSION
-) -> AsyncIterator[Store]:
+async def open_store(database_url: str, *, now: Callable[[], datetime]) -> AsyncIterator[Store]:
     """Open the store at *database_url*, with the schema of this release; raises StoreError or StoreCorrupt."""
     engine = make_engine(database_url)
     try:
         log.info("schema", found=await _upgrade(engine, MIGRATIONS))
-        session = Session(engine, now, data_version)
+        session = Session(engine, now)
         audit = Audit(session)
         channel_settings = ChannelSettings(session, audit)
         yield Store(
@@ -160,8 +146,6 @@ async def check(database_url: str) -> str:
                 await _refuse_damage(connection)
                 _refuse_read_only(database_url)
             found = await connection.run_sync(usable_schema)
-            if found is not None:
-                _refuse_newer_data(await connection.scalar(sa.select(USED_WITH)), session.data_version)
     except StoreMissing:
         _refuse_read_only(database_url)
         return "there is no file yet; the first start makes it"
@@ -169,15 +153,6 @@ async def check(database_url: str) -> str:
     if found is None:
         return f"is empty; the first start makes schema {newest}"
     return f"schema {found}" if found >= newest else f"schema {found}; the next start brings it to {newest}"
-
-
-def _refuse_newer_data(used_with: str | None, mine: int) -> None:
-    """Raise StoreError unless a release with data version *mine* may start where the last one had *used_with*."""
-    if used_with is not None and int(used_with) > mine:
-        raise StoreError(
-            f"a newer release of Gatehouse works with the database (data version {used_with}; this one has {mine}). Nothing"
-            " was changed. Start the newer release. To go back to this one, run python -m bot db go-back"
-        )
 
 
 def _refuse_read_only(database_url: str) -> None:
@@ -209,12 +184,6 @@ async def upgrade(database_url: str, migrations: Path = MIGRATIONS) -> None:
         await _upgrade(engine, migrations)
     finally:
         await engine.dispose()
-
-
-async def go_back(database_url: str) -> None:
-    """Let this release take over from a newer one, whose processes then stand still; raises StoreError."""
-    async with open_store(database_url, now=lambda: datetime.now(UTC)) as store, store.transaction() as tx:
-        await store.channel_settings.put(tx, **USE, value=str(DATA_VERSION))
 
 
 async def _upgrade(engine: AsyncEngine, migrations: Path) -> str:

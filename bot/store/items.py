@@ -13,7 +13,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.items import Item, Outcome, Tally
 from bot.changes.model.states import State
 from bot.store.db import Session
-from bot.store.tables import OtherRelease, items
+from bot.store.tables import items
 from bot.text.documents import dump, load
 
 PAGE = 500
@@ -84,7 +84,7 @@ class Items:
         many = sa.func.count().label("many")
         query = sa.select(items.c.outcome, many).where(items.c.set_id == set_id).group_by(items.c.outcome)
         async with self._session.reading() as connection:
-            return Tally({_read_outcome(row.outcome, set_id): row.many for row in await connection.execute(query)})
+            return Tally({Outcome(row.outcome): row.many for row in await connection.execute(query)})
 
     async def has_any(self, tx: AsyncConnection, set_id: str, outcomes: Collection[Outcome]) -> bool:
         """Whether an item of a bulk change has one of these outcomes."""
@@ -134,18 +134,5 @@ class Items:
 
 
 def _item(row: sa.Row[*tuple[Any, ...]]) -> Item:
-    """Return the item of a row; raises OtherRelease for an unknown one, since a bulk change must be known as a whole."""
-    try:
-        item = load(Item, row.document)
-    except ValueError as error:
-        raise OtherRelease(f"a newer release recorded an item of {row.set_id[:8]}") from error
-    outcome = _read_outcome(row.outcome, row.set_id)
-    return item.model_copy(update={"outcome": outcome, "change_id": row.change_id, "why": row.why})
-
-
-def _read_outcome(word: str, set_id: str) -> Outcome:
-    """Return the outcome that is stored as *word*; raises OtherRelease for one of a newer release."""
-    try:
-        return Outcome(word)
-    except ValueError as error:
-        raise OtherRelease(f"a newer release ended an item of {set_id[:8]}: {word}") from error
+    stored = {"outcome": Outcome(row.outcome), "change_id": row.change_id, "why": row.why}
+    return load(Item, row.document).model_copy(update=stored)

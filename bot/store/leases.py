@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.db import Session
-from bot.store.tables import MICROSECOND, OtherRelease
+from bot.store.tables import MICROSECOND
 
 RESTART_BACKOFF_SECONDS: Final = (0, 0, 0.5, 1, 2, 4, 8, 16, 32)
 """How long a row waits after a restart, by how often it was taken up before."""
@@ -49,23 +49,17 @@ class Leases:
         """Claim for *owner* the free rows of *query* that *choose* returns, and set *values*; return them as they were before.
 
         *look*: check first, without locks, whether there is any; False where the caller knows.
-        Rows that another process is claiming are skipped. Returns none where this process stands still: also from now on,
-        where *choose* raises OtherRelease.
+        Rows that another process is claiming are skipped.
         """
-        if self._session.stands_still:
-            return []
         query = query.where(self.free)
         if look and not await self._session.rows(query):
             return []
-        try:
-            async with self._session.writing() as tx:
-                # Checked again, since another process may have claimed them after the look.
-                rows = choose((await tx.execute(query.with_for_update(skip_locked=True))).all())
-                if rows:
-                    update = sa.update(self._table).where(sa.or_(*map(self._is_row, rows)))
-                    await tx.execute(update.values(owner=owner, lease=self._session.now(lease), **values))
-        except OtherRelease:
-            return []
+        async with self._session.writing() as tx:
+            # Checked again, since another process may have claimed them after the look.
+            rows = choose((await tx.execute(query.with_for_update(skip_locked=True))).all())
+            if rows:
+                update = sa.update(self._table).where(sa.or_(*map(self._is_row, rows)))
+                await tx.execute(update.values(owner=owner, lease=self._session.now(lease), **values))
         return rows
 
     def _is_row(self, row: sa.Row[Any]) -> sa.ColumnElement[bool]:

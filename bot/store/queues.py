@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import partial
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -16,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.store.changes import SERVICES, is_of_service
 from bot.store.db import CommitUnknown, Session, StoreError, insert_new, upsert
 from bot.store.leases import Leases
-from bot.store.tables import OtherRelease, changes, inbox, micros, moment, timers
+from bot.store.tables import changes, inbox, micros, moment, timers
 
 KINDS = ("command", "click", "submission", "event")
 """Kinds of requests that this release stores and does."""
@@ -57,10 +56,8 @@ class Inbox:
     ) -> StoredRequest | None:
         """Store a request, claimed and begun by *owner*; None where either key is known, so it must not be done again.
 
-        Raises StoreError where it was not stored, and CommitUnknown where it may have been; OtherRelease where this process
-        stands still.
+        Raises StoreError where it was not stored, and CommitUnknown where it may have been.
         """
-        self._session.require_active()
         if kind not in KINDS:
             raise ValueError(kind)
         now = self._session.now()
@@ -107,7 +104,7 @@ class Inbox:
         left = sa.and_(OPEN, inbox.c.attempt <= MAX_ATTEMPTS)
         remembered = inbox.c.received >= self._session.now(-REMEMBERED_FOR)
         query = sa.select(inbox).where(left, remembered, inbox.c.id.not_in(but)).order_by(inbox.c.received)
-        for row in await self.leases.claim(query.limit(1), owner, lease, partial(_require_known_kinds, KINDS)):
+        for row in await self.leases.claim(query.limit(1), owner, lease, list):
             return _read_request(row, owner)
         return None
 
@@ -168,10 +165,6 @@ class TimerKind(StrEnum):
     EXPIRE = "expire"
     START = "start"
     REVERT = "revert"
-    REMIND = "remind"
-    """This and the others are messages that release 0.1.0 set timers for; now they wait in the outbox."""
-    OFFER = "offer"
-    REVIEW = "review"
 
 
 NO_SERVICE: Final = "no service"
@@ -217,8 +210,7 @@ class Timers:
         """
         due = sa.and_(timers.c.due <= self._session.now(), _is_in_lane(lane))
         query = sa.select(timers).where(due).order_by(timers.c.due).limit(1)
-        known = partial(_require_known_kinds, tuple(TimerKind))
-        for row in await self.leases.claim(query, owner, lease, known, look=False):
+        for row in await self.leases.claim(query, owner, lease, list, look=False):
             return Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
         return None
 
@@ -240,14 +232,6 @@ class Timers:
         query = sa.select(timers).where(timers.c.kind == kind).order_by(timers.c.due)
         rows = await self._session.rows(query)
         return [Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number) for row in rows]
-
-
-def _require_known_kinds(known: Collection[str], rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
-    """Return *rows*; raises OtherRelease unless all are of *known* kinds."""
-    for row in rows:
-        if row.kind not in known:
-            raise OtherRelease(f"a newer release stored a {row.kind}")
-    return rows
 
 
 def _is_in_lane(lane: str | None) -> sa.ColumnElement[bool]:

@@ -171,15 +171,7 @@ settings = sa.Table(
     sa.Column("value", sa.Text, nullable=False),
 )
 """Values of a channel, a person or a service, by name: their settings, their test URLs, the last list that they were
-shown; and Gatehouse's own data version."""
-
-compatibility = sa.Table(
-    "compatibility",
-    metadata,
-    sa.Column("one", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("oldest_schema", sa.String(32), nullable=False),
-)
-"""One row: the oldest schema whose release may work with this database."""
+shown."""
 
 
 def micros(moment: datetime) -> int:
@@ -192,33 +184,15 @@ def moment(stored: int) -> datetime:
     return EPOCH + stored * MICROSECOND
 
 
-DATA_VERSION: Final = 2
-"""Grows with each release that stores something which older releases must not work with: they stand still then."""
-USE: Final = {"owner": "gatehouse", "name": "data_version"}
-"""The row of `settings` with the data version of the release that started last."""
-USED_WITH: Final = sa.select(settings.c.value).filter_by(**USE).scalar_subquery()
-"""A subquery for that version, to be read along with other queries."""
-
-
-class OtherRelease(Exception):
-    """Another release uses the database, or stored something that this one doesn't know: this one takes no new work."""
-
-
 STORED: Final = (changes.c.id, changes.c.document, changes.c.token)
 """The columns that make a change."""
 
 Row = sa.Row[*tuple[Any, ...]]
 
 
-def change_of(row: Row, *, ends_work: bool = False) -> Change:
-    """Return the change of a row that has the columns `STORED`; raises OtherRelease for what this release doesn't know.
-
-    *ends_work*: for the end of what this process is doing, which is recorded whatever a newer release has added to it.
-    """
-    try:
-        return load(Change, row.document, unknown=ends_work).with_fields(token=row.token)
-    except ValueError as error:
-        raise OtherRelease(f"a newer release recorded the change {row.id[:8]}") from error
+def change_of(row: Row) -> Change:
+    """Return the change of a row that has the columns `STORED`."""
+    return load(Change, row.document).with_fields(token=row.token)
 
 
 NEW = "new:"

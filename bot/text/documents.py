@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Final, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationError, ValidationInfo
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationInfo
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -17,19 +17,9 @@ def dump(model: BaseModel, *, exclude: set[str] | None = None) -> str:
     return json.dumps(model.model_dump(mode="json", exclude=exclude))
 
 
-def load(kind: type[M], text: str, *, unknown: bool = False) -> M:
-    """Return the model of *kind* that `dump` wrote as *text*; raises ValueError where only a newer release can read it.
-
-    *unknown*: whether to accept fields with a value that this release doesn't know. Empty unknown fields are always accepted.
-    """
-    document = json.loads(text)
-    try:
-        return kind.model_validate(document, extra="forbid")
-    except ValidationError as error:
-        for each in error.errors(include_url=False):
-            if each["type"] != "extra_forbidden" or (each["input"] and not unknown):
-                raise
-    return kind.model_validate(document)
+def load(kind: type[M], text: str) -> M:
+    """Return the model of *kind* that `dump` wrote as *text*."""
+    return kind.model_validate(json.loads(text))
 
 
 class NumberAsText(str):

@@ -27,7 +27,6 @@ from bot.store.db import StoreError
 from bot.store.engine import Store
 from bot.store.leases import Note
 from bot.store.outbox import Purpose
-from bot.store.tables import OtherRelease
 from handlers.blocks.messages import Message
 from handlers.changes import card_buttons, card_view, items_view, notes_view
 from handlers.changes.diff import excerpt, without_secrets
@@ -138,7 +137,7 @@ class Cards:
         self.failpoint("draw")
         try:
             card = await draw_card(change, self.store, self.groups, self.freezes)
-        except (StoreError, OtherRelease):
+        except StoreError:
             raise
         except Exception:  # one that is tried again would fail again
             log.exception("card_not_drawn", change=change.id[:8])
@@ -168,7 +167,7 @@ class Cards:
         async def announce(tx: AsyncConnection) -> None:
             await self.store.cards.put(tx, change.id, channel, ts, Purpose.CARD, link)
             event = Event("announced", "gatehouse", channel, change.id, str(change.edit.target))
-            await self.store.audit.append(tx, event, ends_work=True)
+            await self.store.audit.append(tx, event)
 
         return announce
 

@@ -110,7 +110,6 @@ BULK: Final = {
         "Undo the import from {1}",
         "Import from {1} undone",
     ),
-    BulkAct.TITLED: ("{1}", "{1}: done", "Undo: {1}", "Undone: {1}"),
 }
 """What a bulk change is called: requested, done, its undo requested, and that done; ``{0}``: how many of what, ``{1}``: what its
 purpose is about.

@@ -32,7 +32,6 @@ from bot.clients.lists import Incomplete
 from bot.policy.limits import StillRunning, TooFast
 from bot.store.channel_settings import SettingsMoved
 from bot.store.db import CommitUnknown, StoreError, TargetBusy
-from bot.store.tables import OtherRelease
 from handlers.blocks.messages import as_sentence, clock_time, code, esc, plural
 from handlers.changes.card_buttons import full_label
 from handlers.changes.freeze_view import frozen_words, scope_in_sentence
@@ -337,11 +336,6 @@ OUTCOME_WORDS: Final[Table] = {
         "Gatehouse’s database rejected the request.",
         "It may be full, locked or down.",
         "Try again in a minute. If it keeps happening, tell your Gatehouse admin.",
-    ),
-    OtherRelease: lambda _: Words(
-        "Another release of Gatehouse is running now.",
-        "Gatehouse is being updated.",
-        "Try again in a minute. If that doesn’t help, ask your Gatehouse admin to finish the update.",
     ),
     Exception: lambda _: Words(
         "Something went wrong in Gatehouse.",

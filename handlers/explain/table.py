@@ -17,7 +17,6 @@ from bot.policy.model import Irreconcilable
 from bot.rules.model import Groups, Rule
 from bot.rules.url import NotAUrl
 from bot.store.db import CommitUnknown, StoreError, TargetBusy
-from bot.store.tables import OtherRelease
 from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
@@ -223,7 +222,6 @@ def is_expected(error: Exception) -> bool:
 TROUBLE: Final = (
     ClientError,
     StoreError,
-    OtherRelease,
     Unrecorded,
     SlackRefused,
     SlackUnreachable,

@@ -9,8 +9,7 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from bot.changes.worker import MAX_BACKOFF_SECONDS, Trouble, Wake, keep_lease, repeat, work_off
-from bot.store.tables import OtherRelease
+from bot.changes.worker import MAX_BACKOFF_SECONDS, Wake, keep_lease, repeat, work_off
 
 
 class Enough(BaseException):
@@ -105,12 +104,3 @@ async def test_work_goes_on_as_long_as_its_lease_is_renewed(is_ours: bool) -> No
     with nullcontext() if is_ours else pytest.raises(TimeoutError):
         async with keep_lease("work", timedelta(seconds=3), renew):
             await twice.wait()
-
-
-def test_that_another_release_works_is_no_trouble() -> None:
-    trouble = Trouble("outbox")
-
-    with capture_logs() as lines:
-        trouble.note(OtherRelease("2"))
-
-    assert (trouble.failures, lines) == (0, [])

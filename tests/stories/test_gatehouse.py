@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import pytest
-import sqlalchemy as sa
 
 from bot import __version__
-from bot.changes.model.states import State
-from bot.store.tables import DATA_VERSION, USE, settings
-from handlers.explain.table import says_unchanged
 from sandbox.demo import Sandbox
-from sandbox.gatehouse import CARA
 from sandbox.services.seed import RULES
 from tests.harness.colleague import Colleague
-from tests.harness.scraping import read_readiness
 
 
 async def test_status_tells_what_answers(workspace: Sandbox, alice: Colleague) -> None:
@@ -37,28 +31,6 @@ async def test_status_tells_a_service_that_is_away_from_one_that_is_busy(
     reply = await alice.says("/gatehouse status")
 
     assert f"The rules service {said}." in alice.slack_text(reply)
-
-
-async def test_once_another_release_runs_nothing_is_decided_or_begun_and_everybody_is_told(
-    workspace: Sandbox, alice: Colleague
-) -> None:
-    cara, store = Colleague(workspace, CARA.id, alice.channel), workspace.bot.gatehouse.store
-    await alice.says("/rules delete Redirect_chk01")
-    card = await alice.sees_change(state=State.PROPOSED)
-    async with store.transaction() as tx:
-        await tx.execute(sa.update(settings).filter_by(**USE).values(value=str(DATA_VERSION + 1)))
-
-    await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await cara.sees_problem()
-    reply = await alice.says("/rules off Redirect_chk01")
-    status = alice.slack_text(await alice.says("/gatehouse status"))
-    ready, parts = await read_readiness(workspace.bot_url)
-
-    assert says_unchanged(reply.blocks)
-    assert f"a release with data version {DATA_VERSION + 1} took over" in status
-    assert (ready, "took over" in parts["release"]) == (503, True)
-    assert {call.method for call in workspace.services.rules.calls()} == {"GET"}
-    assert await store.changes.count_by_state() == {"proposed": 1}
 
 
 @pytest.mark.parametrize(

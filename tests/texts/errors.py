@@ -21,7 +21,6 @@ from bot.policy.model import Irreconcilable, Why
 from bot.rules.url import NotAUrl
 from bot.store.channel_settings import SettingsMoved
 from bot.store.db import CommitUnknown, StoreError, TargetBusy
-from bot.store.tables import OtherRelease
 from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from bot.text.encoding import EMPTY_FILE, BadFile
@@ -186,7 +185,6 @@ def changes() -> Iterator[Sample]:
     yield "the database, without an answer to COMMIT", of(CommitUnknown("reset"), "/rules off Old shop", attempted=True)
     yield "the database, after the claim", of(refusals.Unrecorded(WAITING), "/rules off Old shop", attempted=True)
     yield "the database", of(StoreError("disk I/O error"), "/rules off Old shop", attempted=True)
-    yield "another release", of(OtherRelease(""), "/rules off Old shop", attempted=True)
     yield "given up", of(errors.GivenUp(), "/rules off Old shop", attempted=True)
     yield "a bug", of(KeyError("name"), "/rules list")
 

@@ -630,12 +630,6 @@ Gatehouse’s database rejected the request. Nothing was changed.
 Nothing was changed. It may be full, locked or down. Try again in a minute. If it keeps happening, tell your Gatehouse admin.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
-            "another release": """\
-Another release of Gatehouse is running now. Nothing was changed.
-(warning) Another release of Gatehouse is running now.
-Nothing was changed. Gatehouse is being updated. Try again in a minute. If that doesn’t help, ask your Gatehouse admin to finish the update.
-You typed `/rules off Old shop` · Reference `01234567`\
-""",
             "given up": """\
 Gatehouse was interrupted every time it tried this, and has given up.
 (warning) Gatehouse was interrupted every time it tried this, and has given up.

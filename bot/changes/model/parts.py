@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Kind, Need
@@ -250,8 +249,6 @@ class BulkAct(StrEnum):
     GRANT = "grant"
     REVOKE = "revoke"
     IMPORT = "import"
-    TITLED = "titled"
-    """Any of these in 0.1.0, which recorded a title instead."""
 
 
 class Purpose(Stored):
@@ -285,15 +282,3 @@ class Bulk(Stored):
     separator: str = ","
     in_steps: bool = False
     """Its items are steps of one thing: each is sent only where what those before it made is confirmed, and still there."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_title(cls, document: Any) -> Any:
-        """Read the title that 0.1.0 recorded as the purpose."""
-        if not isinstance(document, Mapping) or "title" not in document:
-            return document
-        rest = {name: value for name, value in document.items() if name != "title"}
-        if not (title := str(document["title"])):
-            return rest
-        about = title.removeprefix("Undo: ")
-        return rest | {"purpose": {"act": BulkAct.TITLED, "about": about, "is_undo": about != title}}

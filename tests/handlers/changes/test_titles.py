@@ -87,23 +87,6 @@ def test_an_undo_is_called_by_what_it_undoes(act: BulkAct) -> None:
     assert len({plain_title(whole), plain_title(undo), title_of(whole), title_of(undo)}) == 4
 
 
-@pytest.mark.parametrize(
-    ("title", "done", "undone"),
-    [
-        ("Delete 2 rules", "Delete 2 rules: done", "Undone: Delete 2 rules"),
-        ("Undo: Delete 2 rules", "Undone: Delete 2 rules", "Delete 2 rules: done"),
-    ],
-)
-def test_a_bulk_change_of_the_first_release_keeps_its_title(title: str, done: str, undone: str) -> None:
-    recorded = bulk(BulkAct.DELETE, 2).model_dump(mode="json")
-    recorded["bulk"] = {"size": 2, "title": title}
-    whole = load(Change, json.dumps(recorded))
-
-    assert whole.is_bulk
-    assert (plain_title(whole), title_of(whole)) == (title, done)
-    assert title_of(whole.with_fields(undone_by="x" * 32)) == undone
-
-
 def test_a_question_about_one_rule_is_about_one() -> None:
     one = bulk(BulkAct.DELETE, 1).with_fields(state=State.PROPOSED)
 

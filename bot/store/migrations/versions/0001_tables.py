@@ -1,12 +1,12 @@
-"""Create the tables of this release, empty but for the head of the audit and the compatible schema.
+"""Create the tables of this release, empty but for the head of the audit.
 
-It follows `bot.store.tables` for as long as it is the only migration; CONTRIBUTING says what the second one has to do.
+It follows `bot.store.tables` for as long as it is the only migration: the second one has to freeze it.
 """
 
 from alembic import op
 
 from bot.store.audit import START
-from bot.store.tables import audit_head, compatibility, metadata
+from bot.store.tables import audit_head, metadata
 
 revision = "0001_tables"
 down_revision = None
@@ -21,4 +21,3 @@ def upgrade() -> None:
             index.dialect_options["postgresql"]["where"] = index.dialect_options["sqlite"]["where"]
     metadata.create_all(connection)
     op.bulk_insert(audit_head, [{"one": 1, "seq": 0, "hash": START}])
-    op.bulk_insert(compatibility, [{"one": 1, "oldest_schema": revision}])
