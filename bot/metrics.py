@@ -76,6 +76,9 @@ ENDED_CHANGES: Final = Counter(
     " by themselves, too",
     ["state", "kind"],
 )
+UNREADABLE_ROWS: Final = Counter(
+    "gatehouse_unreadable_rows_total", "Records of changes that could not be read, each counted once by a process"
+)
 LOOP_LAG: Final = Histogram(
     "gatehouse_event_loop_lag_seconds",
     "By how much a task that was due ran late, measured once a second",

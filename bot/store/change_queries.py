@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import sqlalchemy as sa
+import structlog
+from pydantic import ValidationError
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.states import State
-from bot.store.db import Session
-from bot.store.tables import LIVE_STATES, NEW, STORED, change_of, changes, decisions, items, timers
-from bot.text.documents import dump
+from bot.metrics import UNREADABLE_ROWS
+from bot.store.db import Session, UnreadableRow
+from bot.store.tables import LIVE_STATES, NEW, STORED, Row, changes, decisions, items, timers
+from bot.text.documents import dump, load
+
+log = structlog.get_logger(__name__)
 
 MAX_OUT_OF_ORDER: Final = 20
 """How many changes of one target are searched for the one that was done last."""
@@ -47,18 +53,53 @@ class ChangeQueries:
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    def _change(self, row: Row) -> Change:
+        """Return the change of a row that has the columns `STORED`; raises UnreadableRow."""
+        try:
+            return load(Change, row.document).with_fields(token=row.token)
+        except ValueError as error:
+            self._note_unreadable(row.id, error)
+            raise UnreadableRow(row.id) from None
+
+    def _note_unreadable(self, change_id: str, error: ValueError) -> None:
+        if change_id not in self._session.unreadable:
+            self._session.unreadable.add(change_id)
+            UNREADABLE_ROWS.inc()
+            # Where, and never what: the words of pydantic and of json hold values.
+            places = [each["loc"] for each in error.errors()] if isinstance(error, ValidationError) else []
+            log.error("unreadable_row", change=change_id[:8], fields=[".".join(map(str, place)) for place in places])
+
     async def _read(self, query: sa.Select[Any]) -> list[Change]:
+        """Return the changes that somebody decides by; raises UnreadableRow, since one that is left out may be the one."""
         async with self._session.reading() as connection:
-            return [change_of(row) for row in await connection.execute(query)]
+            return [self._change(row) for row in await connection.execute(query)]
+
+    async def _list(self, query: sa.Select[Any]) -> list[Change]:
+        """Return the changes that are shown, or looked through one by one; without those whose rows can't be read."""
+        found = []
+        async with self._session.reading() as connection:
+            for row in await connection.execute(query):
+                with suppress(UnreadableRow):
+                    found.append(self._change(row))
+        return found
 
     async def get(self, change_id: str) -> Change | None:
         return next(iter(await self._read(select_changes(changes.c.id == change_id))), None)
 
     async def get_many(self, ids: Sequence[str]) -> dict[str, Change]:
-        """Return the changes with these *ids*, by id."""
+        """Return the changes with these *ids*, by id; raises UnreadableRow."""
+        return await self._get_by_id(ids, self._read)
+
+    async def list_many(self, ids: Sequence[str]) -> dict[str, Change]:
+        """Return the changes with these *ids*, by id, to be shown: without those that can't be read."""
+        return await self._get_by_id(ids, self._list)
+
+    async def _get_by_id(
+        self, ids: Sequence[str], read: Callable[[sa.Select[Any]], Awaitable[list[Change]]]
+    ) -> dict[str, Change]:
         found: dict[str, Change] = {}
         for first in range(0, len(ids), MAX_IDS_PER_QUERY):
-            some = await self._read(select_changes(changes.c.id.in_(ids[first : first + MAX_IDS_PER_QUERY])))
+            some = await read(select_changes(changes.c.id.in_(ids[first : first + MAX_IDS_PER_QUERY])))
             found.update((change.id, change) for change in some)
         return found
 
@@ -79,7 +120,7 @@ class ChangeQueries:
     async def list_by_requester(self, requester: str, limit: int) -> Sequence[Change]:
         """Return the changes that *requester* asked for, newest first; bulk changes without their items."""
         mine = _select_newest(changes.c.requester == requester, changes.c.set_id == "")
-        return await self._read(mine.limit(limit))
+        return await self._list(mine.limit(limit))
 
     async def list_open(self, limit: int = 50) -> Sequence[Change]:
         """Return the changes that wait for a decision, a service or an answer.
@@ -90,16 +131,16 @@ class ChangeQueries:
         query = sa.select(*STORED, changes.c.created, turn.label("turn"))
         turns = query.where(changes.c.state.in_(set(LIVE_STATES) - {State.PLANNED})).subquery()
         fair = sa.select(turns).order_by(turns.c.turn, turns.c.created).limit(limit)
-        return await self._read(fair)
+        return await self._list(fair)
 
     async def list_planned(self, limit: int | None = None) -> Sequence[Change]:
         """Return the changes that wait for their start, or were not begun at it; the oldest first."""
         query = select_changes(changes.c.state == State.PLANNED).order_by(changes.c.created)
-        return await self._read(query.limit(limit))
+        return await self._list(query.limit(limit))
 
     async def list_all_upcoming(self) -> Sequence[Change]:
         """Return all changes that will start or be reverted automatically."""
-        return await self._read(select_changes(_is_upcoming()).order_by(changes.c.created))
+        return await self._list(select_changes(_is_upcoming()).order_by(changes.c.created))
 
     async def list_upcoming(self, targets: Sequence[Target]) -> Sequence[Change]:
         """Return the changes that will automatically start on, or be reverted on, one of *targets*."""
@@ -114,7 +155,7 @@ class ChangeQueries:
                 sets = sa.select(items.c.set_id).where(items.c.set_id.in_(bulk), with_one)
                 about = sa.or_(about, changes.c.id.in_(sets))
             query = select_changes(about, _is_upcoming()).order_by(changes.c.created)
-            return [change_of(row) for row in await connection.execute(query)]
+        return await self._list(query)
 
     async def find_due(self, target: Target) -> Sequence[Change]:
         """Return what is due to start or to be reverted: changes of *target*, and bulk changes; all where *target* has no key."""
@@ -122,7 +163,7 @@ class ChangeQueries:
         is_due = sa.or_(timers.c.due <= self._session.now(), timers.c.number > 0)
         ids = sa.select(timers.c.change_id).where(timers.c.kind.in_([START, REVERT]), is_due)
         about = sa.true() if target.key is None else sa.or_(changes.c.target == str(target), changes.c.size > 0)
-        return await self._read(select_changes(changes.c.id.in_(ids), about))
+        return await self._list(select_changes(changes.c.id.in_(ids), about))
 
     async def count_by_state(self) -> dict[str, int]:
         """Return how many changes are in each state."""
@@ -146,7 +187,7 @@ class ChangeQueries:
 
     async def list_by_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
         """Return the changes of these *targets*, newest first."""
-        return await self._read(_select_newest(changes.c.target.in_(targets)).limit(limit))
+        return await self._list(_select_newest(changes.c.target.in_(targets)).limit(limit))
 
     async def applied_by_target(self, targets: Sequence[Target]) -> Mapping[Target, Sequence[Change]]:
         """Return the applied changes of each target that were not undone, in no order; without targets that have none."""

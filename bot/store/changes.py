@@ -15,12 +15,11 @@ from bot.changes.model.edits import Target
 from bot.changes.model.parts import ChangeDecision
 from bot.changes.model.states import MOVES, Move, State, sources
 from bot.store.change_queries import CLAIMED, ChangeQueries, is_temporary, select_changes
-from bot.store.db import Session, StoreError, TargetBusy, insert, insert_new
+from bot.store.db import Session, StoreError, TargetBusy, UnreadableRow, insert, insert_new
 from bot.store.leases import Leases
 from bot.store.tables import (
     HOLDING_STATES,
     Row,
-    change_of,
     changes,
     decisions,
     hold_key,
@@ -31,6 +30,9 @@ from bot.store.tables import (
 
 SERVICES: Final = ("rules", "members")
 """The services that changes are written to, each with its own slots for due work. Groups belong to ``rules``."""
+
+UNREADABLE_AGAIN: Final = timedelta(hours=1)
+"""How long a change whose row can't be read is not claimed."""
 
 
 def is_of_service(service: str) -> sa.ColumnElement[bool]:
@@ -106,7 +108,7 @@ class Changes(ChangeQueries):
 
     async def _find_by_key(self, tx: AsyncConnection, idempotency_key: str) -> Change | None:
         row = (await tx.execute(select_changes(changes.c.idempotency_key == idempotency_key))).one_or_none()
-        return None if row is None else change_of(row)
+        return None if row is None else self._change(row)
 
     async def require_free(self, change: Change) -> None:
         """Require that no change holds the target of *change*; raises TargetBusy."""
@@ -117,7 +119,7 @@ class Changes(ChangeQueries):
         """Require within *tx* that no change holds what *change* would hold; raises TargetBusy."""
         held = select_changes(changes.c.target == hold_key(change), changes.c.state.in_(HOLDING_STATES))
         if (row := (await tx.execute(held)).first()) is not None:
-            raise TargetBusy(change_of(row))
+            raise TargetBusy(self._change(row))
 
     async def lock_requests(self, tx: AsyncConnection, change: Change) -> None:
         """Keep other transactions from recording a request about the target of *change* until this one ends.
@@ -139,7 +141,7 @@ class Changes(ChangeQueries):
         undone = [f"undo:{change.request.undoes}:" for change in applied if change.request.undoes]
         about = sa.or_(changes.c.target.in_(targets), *map(changes.c.idempotency_key.startswith, undone))
         wanted = select_changes(changes.c.state.in_([State.PROPOSED, State.PLANNED]), about)
-        return [change_of(row) for row in await tx.execute(wanted.with_for_update(skip_locked=True))]
+        return [self._change(row) for row in await tx.execute(wanted.with_for_update(skip_locked=True))]
 
     async def move(
         self,
@@ -162,7 +164,7 @@ class Changes(ChangeQueries):
         row = await self._lock(tx, change_id)
         if row is None or row.state not in sources(move):
             return None
-        change = change_of(row)
+        change = self._change(row)
         if under is not None and not change.decision.has_requirements_of(under):
             return None
         if planned is not None and _when(change) != _when(planned):
@@ -186,7 +188,7 @@ class Changes(ChangeQueries):
         row = await self._lock(tx, change_id)
         if row is None or row.state not in sources(Move.CLAIM):
             return None
-        return await self.take(tx, change_of(row), owner, lease)
+        return await self.take(tx, self._change(row), owner, lease)
 
     async def claim_due(
         self,
@@ -203,8 +205,15 @@ class Changes(ChangeQueries):
         *but*: ids of changes to skip. *service*: the service whose changes are claimed; None for all.
         """
         due = self._select_due(bulk, but, service).with_for_update(skip_locked=True)
-        row = (await tx.execute(due)).one_or_none()
-        return None if row is None else await self.take(tx, change_of(row), owner, lease)
+        if (row := (await tx.execute(due)).one_or_none()) is None:
+            return None
+        try:
+            change = self._change(row)
+        except UnreadableRow:  # looked at again later, or what is due after it would never be claimed
+            later = self._session.now(UNREADABLE_AGAIN)
+            await tx.execute(sa.update(changes).where(changes.c.id == row.id).values(lease=later, due=later))
+            return None
+        return await self.take(tx, change, owner, lease)
 
     async def any_due(self, *, bulk: bool = False, but: Collection[str] = (), service: str | None = None) -> bool:
         """Whether there is something for `claim_due`, read without locks."""
@@ -238,7 +247,7 @@ class Changes(ChangeQueries):
     async def get_locked(self, tx: AsyncConnection, change_id: str) -> Change | None:
         """Return the change, read within *tx* and locked until its end."""
         row = await self._lock(tx, change_id)
-        return None if row is None else change_of(row)
+        return None if row is None else self._change(row)
 
     async def is_applying(self, tx: AsyncConnection, change: Change, owner: str) -> bool:
         """Whether *owner* still has its claim on *change*; no other process can claim it before the end of *tx*."""
@@ -269,7 +278,7 @@ class Changes(ChangeQueries):
         row = await self._lock(tx, change_id)
         if row is None or row.state != State.APPLYING or (row.owner != owner and row.lease > self._session.now()):
             return None
-        return await self.take(tx, change_of(row), owner, lease)
+        return await self.take(tx, self._change(row), owner, lease)
 
     async def begin(
         self, tx: AsyncConnection, items: Sequence[Change], owner: str, lease: timedelta
@@ -314,7 +323,7 @@ class Changes(ChangeQueries):
             if row is None or row.token != change.run.token or row.state not in sources(move):
                 continue
             # Made from the row and not from the claimed change: somebody may have written on it since.
-            made = _apply_move(change_of(row), move, fields)
+            made = _apply_move(self._change(row), move, fields)
             moved.append((made, move))
             # An item is free for reconciling; a single change is free once its owner's lease is over.
             lease = row.lease if made.set_id is None else self._session.now()

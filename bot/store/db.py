@@ -75,6 +75,14 @@ class CommitUnknown(StoreError):
     """COMMIT was sent and got no clear answer: only reading can tell whether it was written."""
 
 
+class UnreadableRow(StoreError):
+    """The row of the change *change_id* doesn't hold what this release writes: it waits for somebody who mends the row."""
+
+    def __init__(self, change_id: str) -> None:
+        super().__init__(f"the record of change {change_id[:8]} can't be read")
+        self.change_id = change_id
+
+
 class StoreMissing(StoreError):
     """There is no database file yet."""
 
@@ -269,6 +277,8 @@ class Session:
     def __init__(self, engine: AsyncEngine, now: Callable[[], datetime]) -> None:
         self._engine = engine
         self._now = now
+        self.unreadable: set[str] = set()
+        """The ids of the changes whose rows couldn't be read since the start."""
         self._written: datetime | None = None
         """The time of the last write; None where the last write failed."""
         self.sqlite = engine.dialect.name == "sqlite"

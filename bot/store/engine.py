@@ -18,7 +18,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.changes.model.states import State
-from bot.health import WORKS, Health, health_of
+from bot.health import WORKS, Health, Level, health_of
 from bot.store.audit import Audit
 from bot.store.changes import Changes
 from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls
@@ -96,6 +96,8 @@ class Store:
                     await tx.execute(sa.update(VERSION).values(version_num=VERSION.c.version_num))
         except StoreError as error:
             return {"store": health_of(str(error))}
+        if unreadable := sorted(each[:8] for each in self.session.unreadable):
+            return {"store": Health(Level.NEEDS_ATTENTION, f"can't read the record of {', '.join(unreadable)}")}
         return {"store": WORKS}
 
 

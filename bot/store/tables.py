@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.states import HOLDING, LIVE, State
-from bot.text.documents import dump, load
+from bot.text.documents import dump
 
 metadata = sa.MetaData()
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -188,11 +188,6 @@ STORED: Final = (changes.c.id, changes.c.document, changes.c.token)
 """The columns that make a change."""
 
 Row = sa.Row[*tuple[Any, ...]]
-
-
-def change_of(row: Row) -> Change:
-    """Return the change of a row that has the columns `STORED`."""
-    return load(Change, row.document).with_fields(token=row.token)
 
 
 NEW = "new:"

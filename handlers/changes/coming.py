@@ -36,7 +36,7 @@ async def _edits_of(change: Change, gatehouse: Gatehouse) -> Sequence[Edit]:
     done = [change]
     if change.is_bulk:
         ids = [item.change_id async for item in gatehouse.store.items.all(change.id) if item.change_id]
-        done = [*(await gatehouse.store.changes.get_many(ids)).values()]
+        done = [*(await gatehouse.store.changes.list_many(ids)).values()]
     there = [each for each in done if each.state is State.APPLIED and each.run.undone_by is None]
     return [each.edit.model_copy(update={"after": each.run.result}) for each in there]
 

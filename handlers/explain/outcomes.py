@@ -31,7 +31,7 @@ from bot.clients import errors as client
 from bot.clients.lists import Incomplete
 from bot.policy.limits import StillRunning, TooFast
 from bot.store.channel_settings import SettingsMoved
-from bot.store.db import CommitUnknown, StoreError, TargetBusy
+from bot.store.db import CommitUnknown, StoreError, TargetBusy, UnreadableRow
 from handlers.blocks.messages import as_sentence, clock_time, code, esc, plural
 from handlers.changes.card_buttons import full_label
 from handlers.changes.freeze_view import frozen_words, scope_in_sentence
@@ -331,6 +331,11 @@ OUTCOME_WORDS: Final[Table] = {
         next="Wait for its card. If there is none after five minutes, check what is there before you try again.",
         unchanged=None,
         again={"Show pending": GatehousePending()},
+    ),
+    UnreadableRow: lambda e: Words(
+        f"Gatehouse can’t read its record of change {code(e.change_id[:8])}.",
+        "Nothing is done about it until the record is mended.",
+        "Tell your Gatehouse admin; the log has it as unreadable_row.",
     ),
     StoreError: lambda _: Words(
         "Gatehouse’s database rejected the request.",

@@ -93,10 +93,10 @@ async def _overtaking_of(changes: Iterable[Change], gatehouse: Gatehouse) -> Map
 
 async def changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_sets: bool) -> Mapping[str, Change]:
     """Return the changes that entries are about, by the ids there; *as_sets*: the bulk change instead of a part of it."""
-    changes = await gatehouse.store.changes.get_many(list({entry.change_id for entry in found if entry.change_id}))
+    changes = await gatehouse.store.changes.list_many(list({entry.change_id for entry in found if entry.change_id}))
     if not as_sets:
         return changes
-    wholes = await gatehouse.store.changes.get_many(list({each.set_id for each in changes.values() if each.set_id}))
+    wholes = await gatehouse.store.changes.list_many(list({each.set_id for each in changes.values() if each.set_id}))
     return {each: wholes.get(change.set_id or "", change) for each, change in changes.items()}
 
 
@@ -296,7 +296,7 @@ async def _temporary_changes(gatehouse: Gatehouse) -> list[Change]:
 
 async def _changes_of(ids: Sequence[str], gatehouse: Gatehouse) -> list[Change]:
     """Return the changes with these *ids*, in their order."""
-    found = await gatehouse.store.changes.get_many(ids)
+    found = await gatehouse.store.changes.list_many(ids)
     return [found[each] for each in ids if each in found]
 
 

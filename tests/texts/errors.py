@@ -20,7 +20,7 @@ from bot.policy.limits import EXPORT_RATE, StillRunning, TooFast
 from bot.policy.model import Irreconcilable, Why
 from bot.rules.url import NotAUrl
 from bot.store.channel_settings import SettingsMoved
-from bot.store.db import CommitUnknown, StoreError, TargetBusy
+from bot.store.db import CommitUnknown, StoreError, TargetBusy, UnreadableRow
 from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from bot.text.encoding import EMPTY_FILE, BadFile
@@ -184,6 +184,7 @@ def changes() -> Iterator[Sample]:
     yield "too many requests", of(refusals.TooManyRequests(20), attempted=True)
     yield "the database, without an answer to COMMIT", of(CommitUnknown("reset"), "/rules off Old shop", attempted=True)
     yield "the database, after the claim", of(refusals.Unrecorded(WAITING), "/rules off Old shop", attempted=True)
+    yield "a record that can't be read", of(UnreadableRow("e5f05209" * 4), "/gatehouse pending")
     yield "the database", of(StoreError("disk I/O error"), "/rules off Old shop", attempted=True)
     yield "given up", of(errors.GivenUp(), "/rules off Old shop", attempted=True)
     yield "a bug", of(KeyError("name"), "/rules list")

@@ -624,6 +624,12 @@ Under way: *Delete “Old shop to new shop”*.
 Gatehouse’s database failed before it could record the outcome. Its card will say what became of it. Don’t request it again.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
+            "a record that can't be read": """\
+Gatehouse can’t read its record of change `e5f05209`.
+(warning) Gatehouse can’t read its record of change `e5f05209`.
+Nothing is done about it until the record is mended. Tell your Gatehouse admin; the log has it as unreadable_row.
+You typed `/gatehouse pending` · Reference `01234567`\
+""",
             "the database": """\
 Gatehouse’s database rejected the request. Nothing was changed.
 (warning) Gatehouse’s database rejected the request.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +11,6 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Approval, BulkAct, Guard, Purpose
 from bot.changes.model.states import State
-from bot.text.documents import load
 from handlers.blocks.messages import plural
 from handlers.changes import notes_view
 from handlers.changes.confirmations import question
