@@ -108,8 +108,7 @@ lock: .venv/ready ## write the locks again
 	echo uv | $(COMPILE) --no-header --no-annotate - -o requirements/installer.lock
 	$(COMPILE) pyproject.toml -o requirements/runtime.lock
 	printf 'rich\ntyper\nwebsockets\n' | $(COMPILE) --no-header --no-annotate -c requirements/runtime.lock - -o requirements/sandbox.lock
-	printf 'opentelemetry-exporter-otlp-proto-http\nopentelemetry-sdk\nrequests\n' | $(COMPILE) --no-header --no-annotate -c requirements/runtime.lock - -o requirements/traces.lock
-	$(COMPILE) --group dev -c requirements/runtime.lock -c requirements/sandbox.lock -c requirements/traces.lock -o requirements/dev.lock
+	$(COMPILE) --group dev -c requirements/runtime.lock -c requirements/sandbox.lock -o requirements/dev.lock
 
 audit-dependencies: setup ## known vulnerabilities of the locks; asks an advisory database on the internet
 	$(PYTHON) -m venv .venv/audit

@@ -97,8 +97,6 @@ def _read(kind: type[V]) -> tuple[V | None, list[Finding]]:
         raise BadSettings(_failed_finding(ENV_FILE, "", words, "Let the user that runs Gatehouse read it.")) from None
 
 
-FOREIGN_PREFIX: Final = "OTEL"
-"""The first word of variables that others define and read."""
 MIN_SIMILARITY: Final = 0.85
 """How similar a variable's name must be to a setting's to count as a misspelling. Others set variables there, too:
 Kubernetes makes RULES_PORT for a service that is called rules.
@@ -110,7 +108,7 @@ def _misnamed_variables() -> Iterator[Finding]:
     from difflib import get_close_matches  # noqa: PLC0415  only where a name is wrong
 
     known = {name.upper() for name in Settings.model_fields}
-    ours = {name.partition("_")[0] for name in known} - {FOREIGN_PREFIX}
+    ours = {name.partition("_")[0] for name in known}
     for source, values in _sources():
         for variable in values:
             name = variable.upper()

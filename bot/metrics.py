@@ -12,7 +12,6 @@ from typing import Final
 from prometheus_client import Counter, Gauge, Histogram, Info, disable_created_metrics
 
 from bot import __version__
-from bot.tracing import note
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each first one, which says no more than when the process started
 
@@ -107,7 +106,7 @@ OLDEST: Final = Gauge(
 
 
 class CommandTimer:
-    """Measures how long a request takes, and notes its result in its span.
+    """Measures how long a request takes.
 
     *command*: the label that it is counted under, one of our own words; set once it is known. *began*: by the monotonic clock.
     """
@@ -118,4 +117,3 @@ class CommandTimer:
 
     def end(self, outcome: str) -> None:
         COMMANDS.labels(self.command, outcome).observe(time.monotonic() - self.began)
-        note(command=self.command, outcome=outcome)

@@ -213,12 +213,6 @@ class Settings(Variables):
     port: int = setting(
         "Port to listen on.", mend="Write a number from 0 to 65535, such as 3000.", default=3000, ge=0, le=65535
     )
-    otel_exporter_otlp_endpoint: str = setting(
-        "URL of a collector of traces (OTLP over HTTP); needs the extra traces.",
-        mend="Write the URL of a collector, such as http://127.0.0.1:4318, or leave it out.",
-        default="",
-        pattern=r"^(https?://\S+)?$",
-    )
     log_level: LogLevel = setting(
         "DEBUG, INFO, WARNING or ERROR.", mend="Write DEBUG, INFO, WARNING or ERROR.", default="INFO"
     )

@@ -176,9 +176,7 @@ LOCKS = ("requirements/runtime.lock", "requirements/dev.lock")
 
 
 @pytest.mark.threat("E5")
-@pytest.mark.parametrize(
-    "lock", [*LOCKS, "requirements/sandbox.lock", "requirements/traces.lock", "requirements/installer.lock"]
-)
+@pytest.mark.parametrize("lock", [*LOCKS, "requirements/sandbox.lock", "requirements/installer.lock"])
 def test_a_lock_has_hashes_and_names_no_registry(lock: str) -> None:
     text = (ROOT / lock).read_text()
 
@@ -197,11 +195,10 @@ def test_what_runs_and_what_develops_are_locked_apart() -> None:
     assert not runtime & develops
     extras = project["project"]["optional-dependencies"]
     assert _named(extras["sandbox"]) <= _pinned("requirements/sandbox.lock")
-    assert _named(extras["traces"]) <= _pinned("requirements/traces.lock") & development
 
 
 def test_the_locks_agree_on_every_version() -> None:
-    locks = [*LOCKS, "requirements/sandbox.lock", "requirements/traces.lock"]
+    locks = [*LOCKS, "requirements/sandbox.lock"]
     versions = [dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / lock).read_text(), re.MULTILINE)) for lock in locks]
 
     for one, other in combinations(versions, 2):

@@ -51,7 +51,6 @@ OUTSIDE: Final = (
     "bot.settings",
     "bot.environment",
     "bot.setting_types",
-    "bot.tracing",
 )
 """Rooms that only the operator's text reaches."""
 NOW: Final = datetime(2026, 3, 1, tzinfo=UTC)

@@ -28,7 +28,6 @@ from bot.policy.inquiry import DirectoryUnavailable
 from bot.store.audit import Event
 from bot.store.changes import SERVICES
 from bot.store.items import Items
-from bot.tracing import span
 
 log = structlog.get_logger(__name__)
 
@@ -302,8 +301,7 @@ class BatchWorker:
     async def _do(self, whole: Change) -> None:
         """Execute one bulk change; where that fails, the change stays claimed until its lease ends, and is then taken over."""
         try:
-            with span("execute", change=whole.id, operation="bulk"):
-                await self.carry_out(whole)
+            await self.carry_out(whole)
         # The chunks run in a TaskGroup, whose errors come as a group.
         except* LeaseLost:
             log.warning("set_lost", change=whole.id[:8])

@@ -35,7 +35,6 @@ from bot.policy.inquiry import DirectoryUnavailable, NotAllowed, count_people
 from bot.store.audit import GATEHOUSE
 from bot.store.db import TargetBusy
 from bot.store.outbox import Purpose
-from bot.tracing import note
 
 APPROVED_AGAIN_WITHIN: Final = timedelta(hours=24)
 """How long a request for another time waits for its approval."""
@@ -61,7 +60,6 @@ class Decisions:
         *change*: as it was just read. *for_later*: once approved, a change without a start waits for `replan`.
         Raises as `Rights.require` does, PolicyTightened, Frozen, MoreMustAgree, or AlreadyDecided with the change as it stands.
         """
-        note(change=change.id, decision=decision)
         if not _is_open(change, decision):
             raise AlreadyDecided(change)
         expires = change.decision.expires

@@ -27,7 +27,6 @@ from bot.clients.gate import CallContext
 from bot.policy.access import Access
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
 from bot.store.db import StoreError
-from bot.tracing import span
 
 log = structlog.get_logger(__name__)
 
@@ -110,16 +109,15 @@ class Executor:
 
         Where another process takes it over in the meantime, nothing more is sent for it here.
         """
-        with span("execute", change=change.id, operation=change.edit.kind):
-            try:
-                async with keep_change_lease(self.journal, change) as lease:
-                    leased = self.with_lease(lease)
-                    if change.state is State.UNKNOWN or _may_have_been_sent(change):
-                        return await leased._reconcile_one(change)
-                    return await leased._handle_refusal(change) or await leased._attempt(change)
-            except LeaseLost:
-                log.warning("change_lost", change=change.id[:8])
-                return await self._reload(change)
+        try:
+            async with keep_change_lease(self.journal, change) as lease:
+                leased = self.with_lease(lease)
+                if change.state is State.UNKNOWN or _may_have_been_sent(change):
+                    return await leased._reconcile_one(change)
+                return await leased._handle_refusal(change) or await leased._attempt(change)
+        except LeaseLost:
+            log.warning("change_lost", change=change.id[:8])
+            return await self._reload(change)
 
     # Whether it may be done
 

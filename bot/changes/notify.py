@@ -24,7 +24,6 @@ from bot.store.db import StoreError
 from bot.store.engine import Store
 from bot.store.leases import Note
 from bot.store.outbox import Delivery, Purpose
-from bot.tracing import span
 
 log = structlog.get_logger(__name__)
 
@@ -161,8 +160,7 @@ class OutboxWorker:
 
     async def _deliver_claimed(self, message: Delivery) -> None:
         try:
-            with span("post", change=message.change_id, purpose=message.purpose.partition("-")[0]):
-                await self._try(message)
+            await self._try(message)
         finally:
             self._busy.discard(message.to)
 

@@ -18,7 +18,6 @@ from bot.changes.refusals import TimeIsPast
 from bot.policy.access import Access
 from bot.policy.freezes import Freeze
 from bot.policy.model import STRENGTH
-from bot.tracing import note
 
 OWN_UNDO_WITHIN: Final = timedelta(hours=1)
 """How long people may undo without approval what they did alone: nobody should wait for others to fix their own mistake."""
@@ -57,7 +56,6 @@ class Proposer:
             raise TimeIsPast(change.request.reverts_at_as_typed)
         if (starts := change.request.starts_at) is not None and starts <= change.created:
             raise TimeIsPast(change.request.starts_at_as_typed)
-        note(change=change.id)
         if not proposal.request.agreed:
             change = await self._with_guard(change, proposal)
         self.executor.failpoint("propose")

@@ -31,7 +31,6 @@ from bot.clients.errors import (
 from bot.clients.gate import MAX_WAIT_SECONDS, CallContext, Gate, Priority
 from bot.clients.urls import BadUrl, checked_base
 from bot.metrics import SERVICE_CALLS
-from bot.tracing import note, span
 
 NOT_SENT: Final = (
     httpx.ConnectError,
@@ -222,17 +221,15 @@ class Service:
         content = None if body is None else self._encode(body)
         headers = {} if content is None else {"Content-Type": "application/json"}
         began, status = time.perf_counter(), "none"
-        with span("service call", service=self.name, method=method):
-            try:
-                async with (
-                    asyncio.timeout(self.limits.deadline),
-                    self._http.stream(method, url, content=content, headers=headers) as response,
-                ):
-                    answer = _answer_of(response, await self._read_body(response))
-                status = f"{answer.status // 100}xx"
-            finally:
-                SERVICE_CALLS.labels(self.name, method, status).observe(time.perf_counter() - began)
-                note(status=status)
+        try:
+            async with (
+                asyncio.timeout(self.limits.deadline),
+                self._http.stream(method, url, content=content, headers=headers) as response,
+            ):
+                answer = _answer_of(response, await self._read_body(response))
+            status = f"{answer.status // 100}xx"
+        finally:
+            SERVICE_CALLS.labels(self.name, method, status).observe(time.perf_counter() - began)
         if answer.asks_to_wait:
             self._gate.close(answer.retry_after, answer.status)
         return answer

@@ -12,7 +12,6 @@ import structlog
 
 from bot.text.emails import MAX_EMAIL, mask_emails
 from bot.text.redaction import SLACK_TOKEN
-from bot.tracing import with_trace
 
 KEYS: Final = re.compile(r"(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+")
 MAX_LOGGED: Final = 20_000
@@ -64,7 +63,6 @@ def configure(level: str, form: str, redact: Callable[[str], str] = str) -> None
         return redact(str(line))
 
     shared: list[structlog.types.Processor] = [
-        with_trace,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),

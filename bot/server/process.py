@@ -19,7 +19,6 @@ from bot.changes.worker import DRAIN_SECONDS
 from bot.server import collector
 from bot.server.app import running
 from bot.settings import CannotStart, Settings
-from bot.tracing import exported
 
 log = structlog.get_logger(__name__)
 
@@ -34,7 +33,7 @@ BUSY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent
 
 async def serve(settings: Settings) -> None:
     """Run until SIGTERM or Ctrl-C, then finish the work under way; raises CannotStart."""
-    with bind_socket(settings.host, settings.port) as sock, exported(settings.otel_exporter_otlp_endpoint):
+    with bind_socket(settings.host, settings.port) as sock:
         await _serve(settings, sock)
 
 

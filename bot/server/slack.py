@@ -34,7 +34,6 @@ from bot.clients.http import ssl_context
 from bot.metrics import ACKNOWLEDGEMENTS, SLACK_RATE_LIMITS
 from bot.server.manifest import missing_scopes_text
 from bot.settings import MEND, CannotStart, Settings
-from bot.tracing import span
 from handlers.slack.client import FATAL, Slack, SlackRefused, SlackUnreachable
 
 log = structlog.get_logger(__name__)
@@ -144,7 +143,7 @@ class App(AsyncApp):
             log.warning("slack_withholds_events", minute=req.body.get("minute_rate_limited"))
             return BoltResponse(status=200)
         kind = "command" if "command" in req.body else KINDS.get(str(req.body.get("type")), "other")
-        with span("slack delivery", kind=kind), ACKNOWLEDGEMENTS.labels(kind).time():
+        with ACKNOWLEDGEMENTS.labels(kind).time():
             return await super().async_dispatch(req)
 
 

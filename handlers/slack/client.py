@@ -16,7 +16,6 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.metrics import SLACK_CALLS
-from bot.tracing import note, span
 from handlers.blocks.masking import is_public, mask_message, mask_part
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import View
@@ -129,24 +128,22 @@ class Slack:
 
     async def _answer_to(self, method: str, call: Awaitable[AsyncSlackResponse]) -> dict[str, Any]:
         began, outcome = time.perf_counter(), "unreachable"
-        with span("slack call", method=method):
-            try:
-                response = await call
-                outcome = "ok"
-            except SlackApiError as error:
-                outcome = "refused"
-                refusal = _refusal(error, self.redact)
-                # Kept for the readiness check; other errors say nothing about the token.
-                if refusal.code in FATAL:
-                    self.trouble = refusal.code
-                raise refusal from error
-            except (aiohttp.ClientError, TimeoutError, OSError, *UNREADABLE) as error:
-                status = f" {error.status}" if isinstance(error, aiohttp.ClientHttpProxyError) else ""
-                by_proxy = isinstance(error, aiohttp.ClientHttpProxyError | aiohttp.ClientProxyConnectionError)
-                raise SlackUnreachable(type(error).__name__ + status, by_proxy=by_proxy) from error
-            finally:
-                SLACK_CALLS.labels(method, outcome).observe(time.perf_counter() - began)
-                note(outcome=outcome)
+        try:
+            response = await call
+            outcome = "ok"
+        except SlackApiError as error:
+            outcome = "refused"
+            refusal = _refusal(error, self.redact)
+            # Kept for the readiness check; other errors say nothing about the token.
+            if refusal.code in FATAL:
+                self.trouble = refusal.code
+            raise refusal from error
+        except (aiohttp.ClientError, TimeoutError, OSError, *UNREADABLE) as error:
+            status = f" {error.status}" if isinstance(error, aiohttp.ClientHttpProxyError) else ""
+            by_proxy = isinstance(error, aiohttp.ClientHttpProxyError | aiohttp.ClientProxyConnectionError)
+            raise SlackUnreachable(type(error).__name__ + status, by_proxy=by_proxy) from error
+        finally:
+            SLACK_CALLS.labels(method, outcome).observe(time.perf_counter() - began)
         self.trouble = ""
         self._note_headers(response)
         return response.data if isinstance(response.data, dict) else {}
@@ -220,8 +217,7 @@ class Slack:
             return answer.status_code == 200
 
         try:
-            with span("slack call", method="response_url"):
-                return await self._deliver(message, send)
+            return await self._deliver(message, send)
         except SlackRefused:
             return False
         except (aiohttp.ClientError, TimeoutError, OSError) as error:

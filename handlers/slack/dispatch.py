@@ -19,7 +19,6 @@ from bot.metrics import NOT_UNDERSTOOD, CommandTimer
 from bot.policy.inquiry import NotAllowed
 from bot.policy.limits import COMMAND_RATE
 from bot.policy.model import Why
-from bot.tracing import span
 from handlers import errors
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
@@ -94,9 +93,8 @@ class Dispatcher:
 
     async def dispatch(self, request: Request, ack: FormAck | None = None) -> None:
         """See *request* to its answer. *ack*: of a form, where its acknowledgement waits for it."""
-        with span("handle", kind=request.kind):
-            await self._dispatch(request, ack)
-            await self._redraw_list(request)
+        await self._dispatch(request, ack)
+        await self._redraw_list(request)
 
     async def _dispatch(self, request: Request, ack: FormAck | None) -> None:
         if isinstance(request, FormRequest):  # its refusal belongs into its modal
@@ -172,12 +170,11 @@ class Dispatcher:
 
     async def go_on(self, request: Request, change: Change) -> None:
         """Go on with the *change* that *request* has proposed already, and see it to its answer."""
-        with span("handle", kind=request.kind, change=change.id):
-            if isinstance(request, FormRequest):
-                await self._forms.go_on(Recorded(change), request.caller, request.view)
-            else:
-                act = _Act(request, request.caller, CommandTimer(_metric_name(request)), attempted=True)
-                await self._carry_out(act, self._resume_change(change))
+        if isinstance(request, FormRequest):
+            await self._forms.go_on(Recorded(change), request.caller, request.view)
+        else:
+            act = _Act(request, request.caller, CommandTimer(_metric_name(request)), attempted=True)
+            await self._carry_out(act, self._resume_change(change))
 
     async def _resume_change(self, change: Change) -> Outcome:
         """Go on with *change*; its card says what became of it."""

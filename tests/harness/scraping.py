@@ -1,18 +1,11 @@
-"""What `/metrics` and `/readyz` say, and what a collector of traces gets."""
+"""What `/metrics` and `/readyz` say."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 
 import httpx
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
-
-from sandbox.slack.serving import serving
 
 
 async def scrape_metrics(url: str) -> Mapping[str, float]:
@@ -28,16 +21,3 @@ async def read_readiness(url: str) -> tuple[int, dict[str, str]]:
     async with httpx.AsyncClient(trust_env=False) as client:
         answer = await client.get(f"{url}/readyz")
     return answer.status_code, dict(answer.json())
-
-
-@asynccontextmanager
-async def collecting() -> AsyncIterator[tuple[Mapping[str, str], list[bytes]]]:
-    """A collector of traces (OTLP): the variables with which a bot sends it some, and the bodies that it gets."""
-    received: list[bytes] = []
-
-    async def collect(request: Request) -> Response:
-        received.append(await request.body())
-        return Response()
-
-    async with serving(Starlette(routes=[Route("/v1/traces", collect, methods=["POST"])])) as url:
-        yield {"OTEL_EXPORTER_OTLP_ENDPOINT": url, "OTEL_EXPORTER_OTLP_COMPRESSION": "none"}, received

@@ -263,7 +263,7 @@ async def test_a_name_that_no_setting_has_is_refused_where_it_must_be_meant_for_
     variables: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / ".env").write_text("RULES_REQUEST_PER_MINUTE=60\nlog_lvl=DEBUG\nPOSTGRES_PASSWORD=x\n")
-    theirs = {"RULES_PORT": "tcp://10.0.0.1:80", "OTEL_SERVICE_NAME": "x", "SLACK_SIGNING_SECRETS": "y"}
+    theirs = {"RULES_PORT": "tcp://10.0.0.1:80", "SLACK_SIGNING_SECRETS": "y"}
 
     code, out = await check(variables | theirs, "--offline", folder=tmp_path)
 

@@ -24,7 +24,7 @@ from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT
 from tests.harness.channels import MESSAGES, readable_text, strings, watching_channels
 from tests.harness.programs import PATIENCE, environment, run_module, serving
-from tests.harness.scraping import collecting, scrape_metrics
+from tests.harness.scraping import scrape_metrics
 
 OLD: Final = "Redirect_x1old"
 ANNA: Final = "anna.berg@example.com"
@@ -70,12 +70,11 @@ async def planted(
     policy.write_text(POLICY)
     manifest = document(None if transport == "socket" else "http://127.0.0.1")
     async with (
-        collecting() as (endpoint, traces),
         running_services() as services,
         running_slack(manifest, WORKSPACES) as slack,
     ):
         own = {"POLICY_FILE": str(policy), "LOG_LEVEL": "DEBUG", "SERVICE_TIMEOUT": "2"}
-        chosen = {**PLANTED, **own, **endpoint, **variables}
+        chosen = {**PLANTED, **own, **variables}
         async with serving(slack, services, folder, **chosen) as (url, log):
             with watching_channels(slack.state):
                 yield slack, services, url
@@ -92,9 +91,6 @@ async def planted(
     for said in asked:
         assert found_in(said, "anna.berg") == []
     assert found_in(shown_by(slack)) == []
-    spans = b"\n".join(traces).decode(errors="replace")
-    assert "service call" in spans, "traces were sent"
-    assert found_in(spans, "anna.berg", OLD) == []
 
 
 async def test_every_secret_is_planted() -> None:
