@@ -13,8 +13,8 @@ from typing import Any, Final
 import pytest
 
 from bot.clients.errors import refusal
-from bot.clients.json_stream import _unique_names as answer_object
-from bot.clients.json_stream import parse_json
+from bot.clients.json_text import _unique_names as answer_object
+from bot.clients.json_text import parse_json
 from bot.members.csv import read_member_file
 from bot.members.csv_columns import Mode
 from bot.members.member_import_plan import plan_members

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from bot.clients.errors import TOO_MANY, UNAVAILABLE, Refused, refusal
-from bot.clients.json_stream import parse_json
+from bot.clients.json_text import parse_json
 
 MAX_NAMED_SECONDS: Final = 86_400.0
 """Seconds that ``Retry-After`` counts for at most."""

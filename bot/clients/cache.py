@@ -9,7 +9,6 @@ from copy import copy
 from typing import Final, Generic, NamedTuple, Self, TypeVar
 
 from bot.clients.gate import CallContext, Priority
-from bot.clients.json_stream import run_in_slices
 from bot.clients.lists import Listing
 from bot.text.search import SearchHit, SearchIndex, search
 
@@ -149,9 +148,9 @@ class SharedList(Generic[T]):
 
 
 async def make_index(items: Sequence[T], text_of: Callable[[T], str]) -> SearchIndex[T]:
-    return SearchIndex(items, await run_in_slices(map(text_of, items)))
+    return SearchIndex(items, await asyncio.to_thread(lambda: list(map(text_of, items))))
 
 
-async def search_in_slices(index: SearchIndex[T], typed: str, *, most: int) -> list[SearchHit[T]]:
-    """Return the hits for *typed*, at most *most*, the best first; yields to the event loop in between."""
-    return [hit for hit in await run_in_slices(search(index, typed, most=most)) if hit is not None]
+async def search_in_thread(index: SearchIndex[T], typed: str, *, most: int) -> list[SearchHit[T]]:
+    """Return the hits for *typed*, at most *most*, the best first."""
+    return await asyncio.to_thread(lambda: list(search(index, typed, most=most)))

@@ -6,7 +6,6 @@ import asyncio
 import json
 import ssl
 import time
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -46,7 +45,7 @@ ERROR_TEXTS: Final[Sequence[tuple[type[Exception] | tuple[type[Exception], ...],
     (httpx.ProxyError, "the proxy refuses"),
     ((httpx.TimeoutException, TimeoutError), "no answer in time"),
     ((httpx.NetworkError, httpx.RemoteProtocolError), "the connection broke off"),
-    ((httpx.DecodingError, zlib.error), "an answer that can’t be unpacked"),
+    (httpx.DecodingError, "an answer that can’t be unpacked"),
     (TooLarge, "an answer that is too large"),
 )
 """Transport errors in words for people; the first kind that fits. Logs and traces have the name of the class."""
@@ -62,9 +61,6 @@ IDLE_SECONDS: Final = 3.0
 no answer: its outcome is unknown."""
 MAX_REFUSAL_BYTES: Final = 64 * 1024
 """Bytes that are read of an answer that is not a success; a longer one is cut there, and then has no message."""
-BYTES_PER_VALUE: Final = 12
-"""An answer may hold at most `max_bytes` divided by this JSON values; ordinary rules have 20 bytes for each value. In Python a
-value takes about a hundred bytes: docs/settings.md says what memory that comes to."""
 NOT_FOUND: Final = 404
 PARTIAL: Final = 206
 """The HTTP status of a partial answer: Gatehouse never asks for one."""
@@ -159,7 +155,7 @@ class Service:
     async def _read_once(self, segments: Sequence[str], query: Mapping[str, str] | None, *, slash: bool) -> Answer:
         try:
             answer = await self._call("GET", segments, query=query, slash=slash)
-        except (httpx.HTTPError, TimeoutError, zlib.error) as error:
+        except (httpx.HTTPError, TimeoutError) as error:
             raise Unreachable(self.name, self._error_text(error)) from error
         if answer.asks_to_wait:
             raise RateLimited(self.name, self.redact(answer.message), answer.status, answer.retry_after)
@@ -189,7 +185,7 @@ class Service:
             answer = await self._call(method, segments, body=body, slash=slash)
         except NOT_SENT as error:
             raise Unreachable(self.name, self._error_text(error)) from error
-        except (httpx.HTTPError, TimeoutError, TooLarge, zlib.error) as error:
+        except (httpx.HTTPError, TimeoutError, TooLarge) as error:
             raise OutcomeUnknown(self.name, self._error_text(error)) from error
         if answer.ok:
             return answer
@@ -247,24 +243,15 @@ class Service:
             ) from error
 
     async def _read_body(self, response: httpx.Response) -> bytes:
-        """Return the decoded body; raises TooLarge.
-
-        It is unpacked here, within the limit, since a compressed chunk may hold a thousand times its size.
-        """
-        packed = response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
-        unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        """Return the decoded body; raises TooLarge. It is asked for unpacked, but a gateway may pack it all the same."""
         most = self.limits.max_bytes if response.is_success else min(MAX_REFUSAL_BYTES, self.limits.max_bytes)
-        body, values = bytearray(), 0
-        async for chunk in response.aiter_raw():
-            piece = unpack.decompress(chunk, most - len(body) + 1) if packed else chunk
-            body += piece
-            values += sum(map(piece.count, (b",", b"{", b"[")))
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
             if len(body) > most and not response.is_success:
                 return bytes(body[:most])
             if len(body) > most:
                 raise TooLarge(self.name, f"over {most:,} bytes")
-            if values > self.limits.max_bytes // BYTES_PER_VALUE:
-                raise TooLarge(self.name, f"over {self.limits.max_bytes // BYTES_PER_VALUE:,} values")
         return bytes(body)
 
 

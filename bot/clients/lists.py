@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final, Generic, TypeVar
 
@@ -21,8 +22,7 @@ from bot.clients.errors import (
 )
 from bot.clients.gate import CallContext, Priority
 from bot.clients.http import Service
-from bot.clients.json_stream import Many, parse_json_in_slices, pop_each, run_in_slices
-from bot.clients.page_signs import Signs
+from bot.clients.json_text import parse_large_json, run_uncollected
 from bot.clients.pages import Page, Query, page_of
 from bot.members.model import Member, find_by_email
 
@@ -33,12 +33,15 @@ SETTING: Final = "LIST_FIELDS_TO_IGNORE"
 """The setting that names the fields which are not about pages."""
 
 
+MAX_SIGNS: Final = 12
+"""How many fields are named that may be about more records."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gap:
     """How much of a list was read. *total*: its length as the service says; None where that is not more than *read*.
 
-    *sign*: the name of the field in the answer that suggests more records, or that *total* comes from; empty where no field
-    does.
+    *sign*: the names of fields and headers in the answer that may be about more records; empty where there are none.
     """
 
     read: int
@@ -56,18 +59,13 @@ class Gap:
 
     def sentence(self, plural: str) -> str:
         """Return how much of a list of *plural* was read, as a sentence in plain text."""
-        if self.is_counted and self.sign:
-            return (
-                f"Only {self} {plural} could be read, if “{self.sign}” in the answer counts them. "
-                f"If it counts something else, your Gatehouse admin can add it to {SETTING}."
-            )
         if self.is_counted:
             return f"Only {self} {plural} could be read."
         noun, were = (plural.removesuffix("s"), "was") if self.read == 1 else (plural, "were")
         if self.sign:
             return (
                 f"{self} {noun} {were} read. There may be more: the answer has “{self.sign}”, which Gatehouse can’t follow. "
-                f"If it isn’t about pages, your Gatehouse admin can add it to {SETTING}."
+                f"If that isn’t about pages, your Gatehouse admin can add it to {SETTING}."
             )
         return f"Only part of the list could be read: {self} {noun}."
 
@@ -141,7 +139,8 @@ class Lists(Generic[T]):
         query: Query = {}
         for _ in range(MAX_PAGES):
             page = await self._page(query, priority)
-            if not await reading.take(page, self.items, self.key_of) or page.following is None:
+            taken = await run_uncollected(partial(reading.take, page, self.items, self.key_of))
+            if not taken or page.following is None:
                 return reading
             query = page.following
             if self._takes_size is None and "offset" in query:
@@ -168,13 +167,7 @@ class Lists(Generic[T]):
         records = self.records(document)
         if records is None:
             raise Unreadable(self.service.name, "no list in the answer")
-        return page_of(
-            answer,
-            document,
-            records,
-            ignored=self.service.not_about_pages,
-            has_followed=not query.keys() <= {"pageSize"},
-        )
+        return page_of(answer, document, records, ignored=self.service.not_about_pages)
 
 
 @dataclass(slots=True)
@@ -186,34 +179,22 @@ class _Reading(Generic[T]):
     unreadable: int = 0
     totals: list[int] = field(default_factory=list)
     is_at_end: bool = False
-    signs: Signs | None = None
-    errors: list[str] = field(default_factory=list)
-    """The names of errors beside the records of any page."""
+    unknown: list[str] = field(default_factory=list)
+    """The names of fields beside the records of any page that may be about more records."""
 
-    async def take(
+    def take(
         self, page: Page, items: Callable[[Iterable[Any]], Iterator[T | None]], key_of: Callable[[T], str]
     ) -> bool:
-        """Add the *items* of a page, whose records are freed one by one; return whether any of them is new."""
-        new = len(page.records)
-        read: dict[str, T] = {}
-
-        def steps() -> Iterator[None]:
-            nonlocal new
-            for item in items(pop_each(page.records)):
-                if item is None:
-                    self.unreadable += 1
-                else:
-                    key = key_of(item)
-                    new -= key in self.known
-                    read[key] = item
-                yield
-
-        await run_in_slices(steps())
-        self.known.update(read)
+        """Add the *items* of a page; return whether any of them is new."""
+        read = list(items(page.records))
+        made = [(key_of(item), item) for item in read if item is not None]
+        new = len(page.records) - sum(key in self.known for key, _ in made)
+        self.known.update(made)
+        self.unreadable += len(read) - len(made)
         self.count += new
         self.totals += [] if page.total is None else [page.total]
-        self.is_at_end, self.signs = page.following is None, page.signs
-        self.errors += page.errors
+        self.is_at_end = page.following is None
+        self.unknown += page.unknown
         return new > 0
 
     @property
@@ -228,26 +209,19 @@ class _Reading(Generic[T]):
         """
         return self.shrank or (len(set(self.totals)) > 1 and self.count < self.totals[-1])
 
-    def _sign_of_more(self) -> str:
-        """Return the name of the field that suggests more than the records that were read; empty where none does."""
-        if self.errors or self.signs is None:
-            return next(iter(self.errors), "")
-        return self.signs.sign_of_more(self.count, is_counted=bool(self.totals))
-
     def listing(self, service: str) -> Listing[T]:
         """Return the listing; the length that the service states takes precedence over where its pages end."""
         reached = self.count >= self.totals[-1] if self.totals else self.is_at_end
         is_all_that_is_known = reached and not self.moved
-        sign = self._sign_of_more() if is_all_that_is_known else ""
+        sign = ", ".join([*dict.fromkeys(self.unknown)][:MAX_SIGNS]) if is_all_that_is_known else ""
         truncated = bool(sign) or not is_all_that_is_known
         if not truncated and not self.unreadable:
-            return Listing(service, Many(self.known.values()))
+            return Listing(service, list(self.known.values()))
         strangers = self.count - self.unreadable - len(self.known)
-        counted = self.signs.counts.get(sign) if self.signs else None
-        total = (counted or max([self.count, *self.totals[-1:]])) - strangers
-        is_counted = total > len(self.known) and not (sign and counted is None)
+        total = max([self.count, *self.totals[-1:]]) - strangers
+        is_counted = total > len(self.known) and not sign
         gap = Gap(len(self.known), total if is_counted else None, sign)
-        return Listing(service, Many(self.known.values()), gap, truncated)
+        return Listing(service, list(self.known.values()), gap, truncated)
 
 
 Document = dict[str, Any]
@@ -262,7 +236,7 @@ def records(document: Document) -> list[Any] | None:
 async def read_json(service: Service, answer: Answer) -> Any:
     """Return the JSON of an answer to a read. Raises Unreadable, or a Refusal where a 2xx answer says ``success: false``."""
     try:
-        document = await parse_json_in_slices(answer.body)
+        document = await parse_large_json(answer.body)
     except ValueError as error:
         raise Unreadable(service.name, f"no JSON: {error}") from error
     _raise_refusal(service, answer, document, ("message",))
@@ -288,7 +262,7 @@ async def json_of_write(service: Service, answer: Answer, *messages: str) -> Any
     *messages*: the fields that may hold the reason.
     """
     try:
-        document = await parse_json_in_slices(answer.body)
+        document = await parse_large_json(answer.body)
     except ValueError as error:
         raise OutcomeUnknown(service.name, f"unreadable answer: {error}") from error
     _raise_refusal(service, answer, document, messages)

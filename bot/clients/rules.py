@@ -25,7 +25,7 @@ from bot.clients.errors import (
 from bot.clients.gate import Priority
 from bot.clients.http import Service
 from bot.clients.lists import Listing, Lists, read_document, records, send_once
-from bot.clients.page_signs import display_name
+from bot.clients.pages import display_name
 from bot.rules.model import BOOKKEEPING, RULE_ID, Group, Groups, Rule, RuleDraft
 from bot.text.documents import without_choices
 from bot.text.search import text_of_rule

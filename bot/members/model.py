@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Annotated, Final
 
 import idna
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 from rapidfuzz import fuzz, process
 
 from bot.text.documents import ServiceRecord, Text
@@ -26,15 +26,7 @@ LAST_MOMENT: Final = 253_402_300_800_000
 GMAIL: Final = frozenset({"gmail.com", "googlemail.com"})
 
 
-@lru_cache(maxsize=4096)
-def _share(segments: tuple[str, ...]) -> tuple[str, ...]:
-    """Return one shared tuple for equal segments, to save memory: many members have the same ones."""
-    return segments
-
-
-Segments = Annotated[
-    tuple[str, ...], BeforeValidator(lambda value: () if value is None else value), AfterValidator(_share)
-]
+Segments = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value is None else value)]
 
 
 class Member(ServiceRecord):

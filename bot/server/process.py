@@ -1,4 +1,4 @@
-"""Gatehouse as a process: signals, a graceful stop, and garbage collection that waits for a quiet moment."""
+"""Gatehouse as a process: signals and a graceful stop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from bot.changes.worker import DRAIN_SECONDS
-from bot.server import collector
 from bot.server.app import running
 from bot.settings import CannotStart, Settings
 
@@ -45,13 +44,7 @@ async def _serve(settings: Settings, sock: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, server.stop)
-        # After the start, so that the objects which it built are left out of every collection.
-        collector.take_over()
-        collecting = asyncio.create_task(collector.run())
-        try:
-            await server.serve(sockets=[sock])
-        finally:
-            collecting.cancel()
+        await server.serve(sockets=[sock])
 
 
 def bind_socket(host: str, port: int) -> socket.socket:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Annotated, Any, Final, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationInfo
@@ -78,12 +77,6 @@ class NestedTooDeep(Exception):
     name: str
 
 
-@lru_cache(maxsize=1024)
-def _share(names: frozenset[str]) -> set[str]:
-    """Return one shared set for equal names, to save memory."""
-    return set(names)
-
-
 class ServiceRecord(BaseModel):
     """A record of a service: frozen, with every field that it came with, even unknown ones."""
 
@@ -95,10 +88,6 @@ class ServiceRecord(BaseModel):
         protected_namespaces=(),
         ser_json_inf_nan="constants",  # otherwise an infinite number would become null
     )
-
-    def model_post_init(self, _: Any, /) -> None:
-        # In a list of a hundred thousand, one set of names per record takes half of the memory, though all are equal.
-        object.__setattr__(self, "__pydantic_fields_set__", _share(frozenset(self.model_fields_set)))
 
     def document(self) -> dict[str, Any]:
         """Return the record as JSON-ready data, with only the fields that it was built from, under the service's names.

@@ -1,12 +1,10 @@
 """Type-ahead search: find things by any part of a name, the best first, with tolerance for typos.
 
-The search runs in slices, so that the caller can yield to the event loop: a hundred thousand records take a tenth of a
-second, and several tenths where only the fuzzy search finds anything.
+A hundred thousand records take a tenth of a second, and several tenths where only the fuzzy search finds anything.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
@@ -19,8 +17,6 @@ from bot.text.names import fold_name
 
 T = TypeVar("T")
 
-RECORDS_PER_SLICE: Final = 1_000
-"""Records that are searched in one go: some milliseconds, even in the slowest way."""
 MIN_LIKENESS: Final = 75.0
 """The least similarity of a fuzzy match, in per cent."""
 MIN_LIKE_LETTERS: Final = 4
@@ -76,8 +72,8 @@ def has_words(wanted: str, text: str) -> bool:
     return all(word in line for word in fold_name(wanted).split())
 
 
-def search(index: SearchIndex[T], typed: str, *, most: int) -> Iterator[SearchHit[T] | None]:
-    """Yield the items that *typed* fits, each once, the best first, at most *most*; None where the caller may pause.
+def search(index: SearchIndex[T], typed: str, *, most: int) -> Iterator[SearchHit[T]]:
+    """Yield the items that *typed* fits, each once, the best first, at most *most*.
 
     The ways of fitting: a whole name, the beginning of one, a part of one, all words as parts; and, where nothing fits in
     these ways, similarity.
@@ -85,14 +81,12 @@ def search(index: SearchIndex[T], typed: str, *, most: int) -> Iterator[SearchHi
     wanted = _search_key(typed[:MAX_QUERY])
     found: set[int] = set()
     for way, needles in enumerate(_needles_by_way(wanted)):
-        for start in range(0, len(index.texts), RECORDS_PER_SLICE):
-            yield None
-            for place in _find_places(needles, index.texts[start : start + RECORDS_PER_SLICE], start):
-                if place not in found and len(found) < most:
-                    found.add(place)
-                    yield SearchHit((way, 0.0), index.items[place])
-            if len(found) >= most:
-                return
+        for place, text in enumerate(index.texts):
+            if place not in found and all(needle in text for needle in needles):
+                found.add(place)
+                yield SearchHit((way, 0.0), index.items[place])
+                if len(found) >= most:
+                    return
     if not found and len(wanted) >= MIN_LIKE_LETTERS:
         yield from _search_similar(index, wanted, most=min(most, MAX_LIKE_HITS))
 
@@ -107,22 +101,9 @@ def _needles_by_way(wanted: str) -> tuple[tuple[str, ...], ...]:
     return (*ways, words) if len(words) > 1 else ways
 
 
-def _find_places(needles: Sequence[str], texts: Sequence[str], start: int) -> list[int]:
-    """Return the places, counted from *start*, of the texts that hold all *needles*."""
-    places = [place for place, text in enumerate(texts, start) if needles[0] in text]
-    for needle in needles[1:]:
-        places = [place for place in places if needle in texts[place - start]]
-    return places
-
-
-def _search_similar(index: SearchIndex[T], wanted: str, *, most: int) -> Iterator[SearchHit[T] | None]:
-    wanted, best, enough = wanted[-MAX_LIKE_LETTERS:], list[tuple[float, int]](), MIN_LIKENESS
-    for start in range(0, len(index.texts), RECORDS_PER_SLICE):
-        yield None
-        part = index.texts[start : start + RECORDS_PER_SLICE]
-        found = process.extract(wanted, part, scorer=fuzz.partial_ratio, score_cutoff=enough, limit=most)
-        # For a text shorter than the query, the scorer searches the text in the query, which would be a false hit.
-        long_enough = ((-score, start + place) for text, score, place in found if len(text) + 2 >= len(wanted))
-        best = heapq.nsmallest(most, [*best, *long_enough])
-        enough = -best[-1][0] if len(best) == most else MIN_LIKENESS
-    yield from (SearchHit((WAYS, score), index.items[place]) for score, place in best)
+def _search_similar(index: SearchIndex[T], wanted: str, *, most: int) -> Iterator[SearchHit[T]]:
+    wanted = wanted[-MAX_LIKE_LETTERS:]
+    # In a text shorter than the query, the scorer searches the text in the query, which would be a false hit.
+    texts = {place: text for place, text in enumerate(index.texts) if len(text) + 2 >= len(wanted)}
+    found = process.extract(wanted, texts, scorer=fuzz.partial_ratio, score_cutoff=MIN_LIKENESS, limit=most)
+    yield from (SearchHit((WAYS, -score), index.items[place]) for _, score, place in found)

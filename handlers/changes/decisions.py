@@ -12,7 +12,6 @@ from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.refusals import AlreadyDecided, UnknownChange
 from bot.changes.rights import Decision
-from bot.clients.json_stream import run_in_slices
 from bot.gatehouse import Gatehouse
 from handlers.blocks.modals import FULL_CHANGE, OPENED_BY, metadata
 from handlers.changes import card_view, full_view, notes_view
@@ -71,7 +70,7 @@ async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Rep
         view = full_view.modal(change, entries, below, places=gatehouse.places, opened_by=caller.request)
         if view is not None:
             return Modal(view)
-    content = b"".join(await run_in_slices(full_view.file_pieces(change, entries_of(change, listed))))
+    content = await asyncio.to_thread(b"".join, full_view.file_pieces(change, entries_of(change, listed)))
     return Attached(
         full_view.file_name(change), content, f"*{request_title(change)}*: everything that it does, in this file."
     )

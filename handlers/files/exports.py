@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.clients.json_stream import run_in_slices
 from bot.clients.lists import Gap
 from bot.gatehouse import Gatehouse
 from bot.members import csv
@@ -41,7 +40,7 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     if not found:
         refuse_unknown_values(command, rules, groups)
         raise NothingToExport("rule")
-    content = b"".join(await run_in_slices(files.export_lines(found)))
+    content = await asyncio.to_thread(b"".join, files.export_lines(found))
     if command.here and is_public(caller.channel) and await asyncio.to_thread(_is_private, found, content):
         raise EmailsInFile(replace(command, here=False))
     place = gatehouse.places.get("rules", "")
@@ -63,11 +62,10 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
     listing = await site.members.all()
     everyone = listing.whole()
     command = await with_known_segments(command, site, caller, gatehouse)
-    checked = await run_in_slices((member, passes_filters(member, command)) for member in everyone)
-    found = [member for member, is_wanted in checked if is_wanted]
+    found = await asyncio.to_thread(lambda: [member for member in everyone if passes_filters(member, command)])
     if not found:
         raise NothingToExport("member")
-    content = b"".join(await run_in_slices(csv.export_lines(found, site.name)))
+    content = await asyncio.to_thread(b"".join, csv.export_lines(found, site.name))
     comment = members_comment(len(found), total=len(everyone), site=site.name, gap=listing.gap)
     name = csv.export_name(site.name, gatehouse.now().date())
     return Attached(name, content, comment, exports=(f"members/{site.name}", len(found)))

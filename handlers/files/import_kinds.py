@@ -12,7 +12,6 @@ from bot.changes.model.edits import Edit, Target
 from bot.changes.model.items import Item, Outcome
 from bot.changes.refusals import EndsBeforeStart, TimeIsPast
 from bot.clients.errors import ClientError
-from bot.clients.json_stream import run_in_slices
 from bot.gatehouse import Gatehouse
 from bot.members.csv import Chosen, headings, read_member_file
 from bot.members.csv_columns import Mode
@@ -119,7 +118,7 @@ async def _plan_rules(
         records = await asyncio.to_thread(read_rule_file, content)
     live = (await gatehouse.rules.all()).whole()
     planning = plan_entries(records, live, groups) if table is None else plan_redirects(table.rows, live, groups)
-    entries = await run_in_slices(planning)
+    entries = await asyncio.to_thread(list, planning)
     plan = await asyncio.to_thread(rule_plan, entries, choices, table, handed.encoding, end)
     return await _with_loops(plan, choices, handed.reason, live, groups)
 

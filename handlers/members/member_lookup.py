@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from bot.changes.model.edits import Target
-from bot.clients.cache import search_in_slices
+from bot.clients.cache import search_in_thread
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
 from bot.members.access_check import Verdict, explain_access
@@ -162,7 +162,7 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
 async def offer_members(typed: str, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
     found = []
     for site in gatehouse.sites.values():
-        hits = await search_in_slices(await site.members.index(), typed, most=MAX_OPTIONS)
+        hits = await search_in_thread(await site.members.index(), typed, most=MAX_OPTIONS)
         found += [(hit.rank, hit.item.title.casefold(), site.name, hit.item) for hit in hits]
     found.sort(key=lambda one: one[:3])
     if not found:

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from bot.changes import forecast
 from bot.clients.errors import ClientError
-from bot.clients.json_stream import run_in_thread
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
 from bot.rules.lint.findings import Finding, key_of, sort_findings
@@ -175,7 +174,7 @@ def refuse_silent_loop(findings: Iterable[Finding], reason: str | None) -> None:
 
 
 async def _gather(steps: Iterator[tuple[Finding, ...]]) -> tuple[Finding, ...]:
-    found = await run_in_thread(steps)
+    found = await asyncio.to_thread(list, steps)
     return await asyncio.to_thread(lambda: sort_findings(finding for step in found for finding in step))
 
 

@@ -11,8 +11,7 @@ from typing import Any, Final
 from bot.changes import forecast
 from bot.changes.forecast import Forecast
 from bot.changes.model.edits import Target
-from bot.clients.cache import search_in_slices
-from bot.clients.json_stream import run_in_slices
+from bot.clients.cache import search_in_thread
 from bot.clients.lists import Incomplete
 from bot.gatehouse import Gatehouse
 from bot.rules.edit import status_of
@@ -198,8 +197,8 @@ async def _on_again_at(
 
 
 async def explain_url(rules: Sequence[Rule], url: Url, groups: Groups | None = None) -> Explained:
-    """Return what *rules* do to *URL*; yields to the event loop in between, as some expressions take a millisecond each."""
-    return Explained.of(url, await run_in_slices(judge_all(rules, url, groups)))
+    """Return what *rules* do to *URL*, in a thread, as some expressions take a millisecond each."""
+    return Explained.of(url, await asyncio.to_thread(list, judge_all(rules, url, groups)))
 
 
 async def follow(first: Explained, rules: Sequence[Rule], groups: Groups | None = None) -> Route:
@@ -212,14 +211,14 @@ async def follow(first: Explained, rules: Sequence[Rule], groups: Groups | None 
         if len(steps) > MAX_HOPS:
             return Route(tuple(steps), is_endless=True)
         seen[there.full] = len(steps)
-        verdicts = await run_in_slices(judge(rule, there, groups) for rule in effective)
+        verdicts = await asyncio.to_thread(lambda url: [judge(rule, url, groups) for rule in effective], there)
         steps.append(Explained.of(there, verdicts))
     return Route(tuple(steps))
 
 
 @offers("pick.rule", needs="rule.read")
 async def offer_rules(typed: str, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
-    hits = await search_in_slices(await gatehouse.rules.index(), typed, most=MAX_OPTIONS)
+    hits = await search_in_thread(await gatehouse.rules.index(), typed, most=MAX_OPTIONS)
     hits.sort(key=lambda hit: (hit.rank, hit.item.title.casefold()))
     gap = None if hits else (await gatehouse.rules.recent()).gap
     return menus.notice_options(gap.sentence("rules")) if gap else menus.rule_options(hit.item for hit in hits)

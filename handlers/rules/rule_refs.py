@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Final
 
 from bot.changes.model.change import Change
-from bot.clients.cache import search_in_slices
+from bot.clients.cache import search_in_thread
 from bot.clients.errors import NotFound
 from bot.clients.lists import Gap, Listing
 from bot.gatehouse import Gatehouse, UnknownSite
@@ -157,7 +157,7 @@ async def _not_one_error(ref: str, fitting: Sequence[Rule], listing: Listing[Rul
 
 async def no_rule_error(ref: str, gatehouse: Gatehouse) -> NotOne:
     """Return the error for *ref* where no rule has it, with the rules whose names are like it."""
-    near = [hit.item for hit in await search_in_slices(await gatehouse.rules.index(), ref, most=NEAR)]
+    near = [hit.item for hit in await search_in_thread(await gatehouse.rules.index(), ref, most=NEAR)]
     return NotOne(ref, (), 0, await groups_of(near, gatehouse), near)
 
 

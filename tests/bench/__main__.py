@@ -17,7 +17,6 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
-from bot.server import collector
 from tests.bench import approvals, guesses, imports, large, page, reading, replies, type_ahead, which
 from tests.bench.receiver import PEOPLE
 from tests.bench.rounds import Plan
@@ -73,7 +72,6 @@ def main(
 ) -> None:
     """Measure what things cost, as ratios within one run."""
     console, load = Console(), os.getloadavg()[0]
-    collector.take_over()  # as the process does that serves
     chosen = {each: bench for each, bench in benches(QUICK if quick else FULL).items() if each.startswith(name)}
     reports = [_reported(console, bench) for bench in chosen.values()]
     if docs := docs or (None if quick or name else page.DOCS):

@@ -24,7 +24,7 @@ from bot.changes.model.parts import BulkAct, ChangeRequest, Purpose
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.gatehouse import Gatehouse
-from bot.server import collector, logs
+from bot.server import logs
 from bot.server.app import running
 from bot.settings import Settings
 from sandbox.gatehouse import ALICE
@@ -171,7 +171,6 @@ async def _set(places: Places, items: Sequence[Item], folder: Path, watching: Wa
     logs.configure("ERROR", "text")
     taken = Taken(len(items))
     async with running(_settings(places, folder / "gatehouse.db")) as bot:
-        collector.take_over()
         watching.longest = 0.0
         await _carried_out(bot.gatehouse, items, taken)
     taken.stall = watching.longest

@@ -14,7 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
-from bot.server import collector
 from bot.server.manifest import document
 from sandbox.gatehouse import ALICE, WORKSPACES
 from sandbox.services.running import Services, running_services
@@ -80,13 +79,12 @@ class Cost(NamedTuple):
 
 @dataclass(slots=True)
 class Costs:
-    """Of one run. *each*: by what was done; the others: MiB of the process, and seconds of the collector's longest walk."""
+    """Of one run. *each*: by what was done; the others: MiB of the process."""
 
     each: dict[str, Cost] = field(default_factory=dict)
     idle: float = 0.0
     most: float = 0.0
     after: float = 0.0
-    walk: float = 0.0
 
 
 def report(few: int, rules: int, members: int) -> Report:
@@ -101,7 +99,6 @@ def report(few: int, rules: int, members: int) -> Report:
         ["memory when idle", compared(found.idle, base.idle, "MiB")],
         ["memory at most", compared(found.most, base.most, "MiB")],
         ["memory once it is quiet again", compared(found.after, base.after, "MiB")],
-        ["the longest walk of the garbage collector", compared(found.walk * 1000, base.walk * 1000, "ms")],
     ]
     return Report(
         "Large sites",
@@ -162,10 +159,7 @@ async def _run(process: Running, slack: LocalSlack, folder: Path) -> Costs:
     for typed in TYPED:
         await cost(f"type-ahead: {typed}", partial(alice.offered, menu, MENU, typed))
     await cost("the app's home", lambda: alice.opens_home("Gatehouse"))
-    async with asyncio.timeout(collector.CHECK_SECONDS + 2 * collector.MAX_WAIT_SECONDS):
-        while (told := await _ask(process, log))["walk_is_due"]:  # noqa: ASYNC110  another process tells nobody
-            await asyncio.sleep(1)
-    costs.walk, costs.after, costs.most = told["longest_walk"], process.resident_mebibytes(), process.most_mebibytes()
+    costs.after, costs.most = process.resident_mebibytes(), process.most_mebibytes()
     return costs
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
-from bot.clients.cache import make_index, search_in_slices
+from bot.clients.cache import make_index, search_in_thread
 from bot.text.search import text_of_member, text_of_rule
 from tests.bench import measuring
 from tests.bench.measuring import awaited, bare
@@ -47,7 +47,7 @@ def _rows(items: Sequence[T], text_of: Callable[[T], str], typed: Mapping[str, s
     alone = bare([text_of(item) for item in items])
     index = asyncio.run(make_index(items, text_of))
     works: dict[str, Callable[[], Awaitable[object]]] = {"(the index is made)": lambda: make_index(items, text_of)}
-    works |= {about: partial(search_in_slices, index, text, most=100) for about, text in typed.items()}
+    works |= {about: partial(search_in_thread, index, text, most=100) for about, text in typed.items()}
     return [(f"{len(items):,}", about, *_cells(work, alone)) for about, work in works.items()]
 
 

@@ -1,14 +1,12 @@
-"""What a client keeps for a moment, and lets go of piece by piece."""
+"""What a client keeps for a moment."""
 
 from __future__ import annotations
 
 import asyncio
-import gc
 import weakref
 
 from bot.clients.cache import SharedList, SingleFlight
 from bot.clients.gate import Priority
-from bot.clients.json_stream import Many
 from bot.clients.lists import Listing
 from bot.rules.model import Rule
 from tests.conftest import until
@@ -17,7 +15,7 @@ MANY = 2000
 
 
 async def _read(_: Priority) -> Listing[Rule]:
-    return Listing("rules", Many(Rule(id=f"Redirect_{number}") for number in range(MANY)))
+    return Listing("rules", [Rule(id=f"Redirect_{number}") for number in range(MANY)])
 
 
 async def test_what_is_kept_is_let_go_of_by_itself_and_what_was_made_of_it_goes_with_it() -> None:
@@ -38,41 +36,6 @@ async def test_what_somebody_still_holds_stays_whole_when_it_is_dropped() -> Non
 
     assert (await shared.recent(Priority.READ)) is not held
     assert len(held.known) == MANY
-
-
-async def test_what_nobody_holds_is_let_go_but_not_in_one_go() -> None:
-    shared = SingleFlight(_read, keep=float("inf"))
-    rules = [weakref.ref(rule) for rule in (await shared.recent(Priority.READ)).known]
-    held = await shared.recent(Priority.READ)
-    gc.disable()
-    try:
-        shared.drop()
-        del held
-        assert all(rule() is not None for rule in rules)
-
-        await until(lambda: all(rule() is None for rule in rules))
-    finally:
-        gc.enable()
-
-
-async def test_what_a_thread_held_last_goes_piece_by_piece_too() -> None:
-    held = [Many(Rule(id=f"Redirect_{number}") for number in range(MANY))]
-    rules = [weakref.ref(rule) for rule in held[0]]
-
-    await asyncio.to_thread(held.clear)
-
-    await until(lambda: all(rule() is None for rule in rules))
-
-
-def test_what_outlives_its_loop_goes_all_the_same() -> None:
-    async def made() -> Many[Rule]:
-        return Many(Rule(id=f"Redirect_{number}") for number in range(MANY))
-
-    many = asyncio.run(made())
-    rule = weakref.ref(many[0])
-    del many
-
-    assert rule() is None
 
 
 async def test_a_change_does_not_wait_with_a_read_that_is_held_up() -> None:

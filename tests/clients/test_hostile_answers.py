@@ -9,15 +9,12 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from bot.clients import errors
 from bot.clients.http import CallLimits, Service
-from bot.clients.json_stream import MAX_DEPTH, JsonReader, parse_json
 from bot.clients.members import MembersClient
 from bot.clients.rules import MAX_PAIRS_READ, GroupsClient, RulesClient
 
@@ -136,67 +133,6 @@ async def test_json_that_is_no_answer_is_unreadable(body: bytes) -> None:
     assert await refused_with(answer(f"Content-Length: {len(body)}", body)) is errors.Unreadable
 
 
-def read_in_steps(text: str, piece: int) -> tuple[Any, int]:
-    """What a `JsonReader` reads, and the most characters that it took from one turn of the event loop to the next."""
-    reader = JsonReader(text, piece)
-    steps, longest, at = reader.steps(), 0, 0
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value, longest
-        longest, at = max(longest, reader.at - at), reader.at
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
-    max_leaves=12,
-)
-
-
-@given(JSON, st.sampled_from([None, 1]), st.integers(1, 12), st.integers(0, 400), st.sampled_from(["", *'x,:1"]}[{ ']))
-@example([1], None, 1, 2, ",")
-@example({"a": 1}, None, 1, 6, ',"a":2')
-@example({"a": 1}, None, 1, 6, ",")
-@example([1, 2], None, 1, 2, " 3")
-def test_reading_in_slices_is_reading(document: Any, indent: int | None, piece: int, at: int, more: str) -> None:
-    """Also of a text that something was put into, which makes most of them no JSON."""
-    text = json.dumps(document, indent=indent)
-    text = text[:at] + more + text[at:]
-    try:
-        whole = parse_json(text.encode())
-    except ValueError:
-        with pytest.raises(ValueError, match=r"."):
-            read_in_steps(text, piece)
-    else:
-        assert read_in_steps(text, piece)[0] == whole
-
-
-def test_what_is_long_and_nested_beyond_all_use_is_refused() -> None:
-    wide = json.dumps([1] * 5_000)
-
-    assert read_in_steps("[" * (MAX_DEPTH - 1) + wide + "]" * (MAX_DEPTH - 1), 1_000)
-    with pytest.raises(ValueError, match="nested too deep"):
-        read_in_steps("[" * MAX_DEPTH + wide + "]" * MAX_DEPTH, 1_000)
-
-
-@pytest.mark.threat("B5")
-@pytest.mark.parametrize("depth", range(6))
-@pytest.mark.parametrize("nest", [lambda inner: [inner], lambda inner: {"x": inner, "y": 1}])
-@pytest.mark.parametrize("wide", [[{}] * 5_000, [[1, 2]] * 5_000, {str(n): {"a": n} for n in range(5_000)}])
-def test_the_event_loop_has_a_turn_within_what_is_long_at_any_depth(
-    depth: int, nest: Callable[[Any], Any], wide: Any
-) -> None:
-    for _ in range(depth):
-        wide = nest(wide)
-
-    document, longest = read_in_steps(json.dumps(wide), 1_000)
-
-    assert document == wide
-    assert longest <= 2_000
-
-
 @pytest.mark.threat("B5")
 @pytest.mark.parametrize("status", [400, 403, 404, 500])
 async def test_of_a_refusal_no_more_is_read_than_people_would(status: int) -> None:
@@ -231,13 +167,6 @@ async def test_the_words_of_a_refusal_are_one_line_and_steer_no_terminal() -> No
         with pytest.raises(errors.ClientError, match="all is well") as caught:
             await RulesClient(service).all()
     assert str(caught.value).isprintable()
-
-
-@pytest.mark.threat("B5")
-async def test_an_answer_of_very_many_values_is_not_read() -> None:
-    body = b'{"success": true, "data": [' + b"{}," * 10_000 + b"{}]}"
-
-    assert await refused_with(answer(f"Content-Length: {len(body)}", body)) is errors.TooLarge
 
 
 @pytest.mark.threat("B5")

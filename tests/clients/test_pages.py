@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, Final
 
 import pytest
@@ -14,11 +13,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.clients.answer import Answer
 from bot.clients.http import Service
 from bot.clients.lists import Gap, Incomplete
 from bot.clients.members import MembersClient
-from bot.clients.pages import page_of
 from sandbox.slack.serving import serving
 
 ALL, SIZE = 120, 50
@@ -58,15 +55,15 @@ Said = Json | list[Json] | tuple[Json | list[Json], Mapping[str, str]]
 FOLLOWED: Final[dict[str, Callable[[Place], Said]]] = {
     "page and totalPages": lambda at: mine(at.records, page=at.page + 1, totalPages=at.pages),
     "nextPage": lambda at: mine(at.records, nextPage=None if at.is_last else at.page + 2),
+    "Link": lambda at: (at.records, {} if at.is_last else {"Link": f'<{at.url(at.page + 1)}>; rel="next"'}),
+}
+"""What says how to get the next page in a way that is understood."""
+TOLD: Final[dict[str, Callable[[Place], Said]]] = {
     "DRF": lambda at: {"count": ALL, "next": at.url(at.page + 1), "previous": None, "results": at.records},
     "links.next": lambda at: mine(at.records, links={"self": at.url(at.page), "next": at.url(at.page + 1)}),
     "HAL": lambda at: mine(at.records, _links={} if at.is_last else {"next": {"href": at.url(at.page + 1)}}),
     "Laravel": lambda at: {"data": at.records, "next_page_url": at.url(at.page + 1), "per_page": SIZE},
     "a list of links": lambda at: mine(at.records, links=[{"rel": "next", "href": at.url(at.page + 1)}][at.is_last :]),
-    "Link": lambda at: (at.records, {} if at.is_last else {"Link": f'<{at.url(at.page + 1)}>; rel="next"'}),
-}
-"""What says how to get the next page in a way that is understood."""
-TOLD: Final[dict[str, Callable[[Place], Said]]] = {
     "nextPageToken": lambda at: mine(at.records, nextPageToken="abc"),
     "Ghost": lambda at: mine(at.records, meta={"pagination": {"page": 0, "limit": SIZE, "pages": 3, "total": ALL}}),
     "next: true": lambda at: mine(at.records, next=True),
@@ -90,11 +87,8 @@ TOLD: Final[dict[str, Callable[[Place], Said]]] = {
 """What says that there is more, or may say so, in a way that is not followed: the first page is all that comes."""
 WHOLE: Final[dict[str, Json]] = {
     "nothing": {},
-    "all of the end": {"next": None, "hasMore": False, "nextPageToken": "", "truncated": False, "cursor": ""},
-    "counts": {"total": 20, "count": "20", "totalPages": 1, "page": 1, "per_page": 50, "offset": 0},
-    "links of this page": {"links": {"self": "/members/?page=1", "first": "/members/?page=1", "next": None}},
-    "what is about something else": {"version": 3, "requestId": "abc", "took": 12, "status": "ok"},
-    "a cursor of this page": {"cursor": "abc", "next_cursor": ""},
+    "all of the end": {"next": None, "hasMore": False, "nextPageToken": "", "next_cursor": "abc", "success": True},
+    "counts": {"total": 20, "totalPages": 1, "page": 1},
 }
 
 URL: Final = "https://elsewhere.example/more"
@@ -153,6 +147,30 @@ PERHAPS_CUT: Final[tuple[Json, ...]] = (
     {"results": [{"name": "Else", "email": "else@example.com", "allowedSegments": []}]},
     {"незнакомо": 7},
     {"deep": [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]},
+    # A position of the page before that is empty, and one of the next page under a name that is not known.
+    {"prevPageToken": None, "nextPageToken": "tok000050"},
+    {"before_cursor": None, "after_cursor": "c00000032"},
+    {"prevCursor": None, "cursor": "cur000050"},
+    {"pageInfo": {"startCursor": None, "endCursor": "YXJyYXk6NTA"}},
+    {"pageInfo": {"endCursor": "YXJyYXk6NTA", "hasNextPage": True}},
+    {"since": None, "until": "16990550"},
+    {"offset": None, "iterator": "it-0000050"},
+    {"onboarding_complete": True, "next_cursor": "2"},
+    {"import_finished": True, "upTo": "00000050x"},
+    {"count": SIZE, "scannedCount": SIZE, "lastEvaluatedKey": {"email": {"S": "nobody49@example.com"}}},
+    *({name: value} for name in ("hasNext", "more") for value in ("Y", 1)),
+    {"status": "partial"},
+    {"message": "Showing 50 of 120 members"},
+    {"summary": "1-50 out of 120"},
+    {"links": [{"rel": "self", "href": "/m?offset=0"}, {"rel": "next", "href": "/m?offset=50"}]},
+    {"pages": [1, 2, 3], "current": 1},
+    {"meta": {"stats": {"members": 120}}},
+    {"pending": [{"email": "else@example.com"}]},
+    {"inactiveMembers": [{"email": "else@example.com"}]},
+    {"request": {"limit": SIZE, "offset": 0}},
+    {"query": {"take": SIZE, "skip": 0}},
+    {"batch": "1/3"},
+    {"progress": 0.41},
 )
 """What stands beside the first 50 members of a service that has more."""
 HEADERS_OF_PART: Final = (
@@ -163,69 +181,23 @@ HEADERS_OF_PART: Final = (
     {"X-Pagination": '{"TotalCount": 120, "PageSize": 50}'},
     {"Next-Page": "2"},
     {"Next-Cursor": "abc"},
-    {"Link": f'<{URL}?page=3>; rel="last"'},
     {"Link": "</page/2>; rel=next"},
-    {"Range": "0-49/120"},
     {"Warning": '199 - "partial result"'},
+    {"X-Has-More": "true"},
+    {"X-Cursor": "abc12345678"},
+    {"x-ms-continuationtoken": "abc12345678"},
+    {"x-unheard-of": "1"},
 )
-NAMES: Final = ("next page", "has more", "total count", "page count", "last page", "is truncated", "next cursor")
-STYLES: Final[tuple[Callable[[str], str], ...]] = (
-    lambda name: name.replace(" ", "_"),
-    lambda name: name.replace(" ", "-"),
-    lambda name: name.replace(" ", ""),
-    lambda name: name.replace(" ", "_").upper(),
-    lambda name: name.replace(" ", "").upper(),
-    lambda name: name.title().replace(" ", ""),
-    lambda name: name[0] + name.title().replace(" ", "")[1:],
-)
-"""The ways in which services spell a name."""
-ALL_OF_IT: Final[tuple[Json, ...]] = (
-    {"pageInfo": {"hasNextPage": False, "hasPreviousPage": False, "startCursor": "x", "endCursor": "abc"}},
-    {"hasMore": False, "next_cursor": "abc"},
-    {"has_more": False, "limit": 20, "unheard": 7},
-    {"last": True, "size": 20, "number": 0, "numberOfElements": 20},
-    {"next": None, "limit": 20},
-    {"after": None, "before": None, "limit": 20},
-    {"csrfToken": "abc"},
-    {"nextSyncToken": "abc"},
-    {"quota": {"total": 1000, "used": 50}},
-    {"plan": {"name": "pro", "memberLimit": 1000}},
-    {"site": {"name": "blog", "viewCount": 8123}},
-    {"counts": {"free": 20, "vip": 3}},
-    {"totalRevenue": 99120},
-    {"range": "all"},
-    {"meta": {"requestCount": 4711, "generatedAt": 1764150000, "requestId": "5f3e8a7c91b24d6e"}},
-    {"segments": [{"name": "vip", "members": 3}, {"name": "free", "members": 20}]},
-    {"links": {"first": "/?page=1", "last": "/?page=1", "next": None, "prev": None}},
-    {"links": {"first": "/?site=7&page=1", "last": "/?site=7&page=1", "next": None, "prev": None}},
-    {"per_page": 100, "page": 1},
-    {"total": 20, "per_page": 20},
-    {"has_next": False, "page": 1, "pages": 1},
-    {"total": 20, "paging": None},
-    {"total": None},
-    {"meta": {"pagination": {"page": 1, "limit": "all", "pages": 1, "total": 20, "next": None, "prev": None}}},
-    {"count": 20, "limit": 100, "offset": 0},
-    {"current_page": 1, "from": 1, "to": 20, "last_page": 1, "path": "/members", "per_page": 20, "total": 20},
-    *({"error": value} for value in (None, "", {}, 0, {"code": 0, "message": ""})),
-    {"error": False, "errors": [], "result": True, "jsonrpc": "2.0", "ts": 1764150000, "ttl": 60},
+HEADERS_OF_HTTP: Final = (
+    {"X-RateLimit-Limit": "100", "X-RateLimit-Remaining": "99"},
     {
-        "permissions": {"canEdit": True},
-        "role": "admin",
-        "segments": {"free": 17, "vip": 3},
-        "features": {"import": False},
+        "Accept-Ranges": "bytes",
+        "Keep-Alive": "timeout=5, max=1000",
+        "ETag": '"7"',
+        "Vary": "Origin",
+        "X-Request-Id": "q",
     },
-    {"status": 200, "message": "20 members", "version": "2.4.1-rc10", "object": "list", "url": "/v1/members"},
-)
-"""What stands beside all of 20 members."""
-HEADERS_OF_OTHERS: Final = (
-    {"X-CSRF-Token": "abc", "X-XSRF-TOKEN": "abc"},
-    {"x-envoy-attempt-count": "1"},
-    {"X-RateLimit-Limit": "100", "X-RateLimit-Remaining": "99", "X-RateLimit-Next-Reset": "1700000000"},
-    {"X-Rate-Limit-Count": "300"},
-    {"X-Request-Count": "4711", "X-Query-Count": "55", "x-sql-count": "120"},
-    {"X-Total-Time-Ms": "812", "x-runtime": "0.1", "Age": "17"},
-    {"x-cache": "MISS", "x-amz-cf-id": "q", "Accept-Ranges": "bytes", "Keep-Alive": "timeout=5, max=1000"},
-    {"Link": f'<{URL}>; rel="deprecation", <{URL}?page=1>; rel="last"'},
+    {"Access-Control-Allow-Origin": "*", "Strict-Transport-Security": "max-age=1", "Content-Security-Policy": "none"},
 )
 
 
@@ -335,52 +307,9 @@ async def test_a_link_is_followed_however_it_is_spelt(answers: Any, rel: str) ->
     assert len((await client().all()).whole()) == ALL
 
 
-def test_a_name_is_understood_however_it_is_spelt() -> None:
-    value = {"next page": 2, "next cursor": "abc", "last page": 3, "page count": 3, "total count": 120}
-    taken_for_whole = []
-    for name, style in product(NAMES, STYLES):
-        for nested in (lambda each: each, lambda each: {"meta": each}, lambda each: {"a": {"b": each}}):
-            records: list[Any] = [member(number) for number in range(SIZE)]
-            document = {"members": records, **nested({style(name): value.get(name, True)})}
-            page = page_of(Answer(200, b""), document, records)
-            is_told = (
-                page.following
-                or (page.total or 0) > SIZE
-                or (page.signs and page.signs.sign_of_more(SIZE, is_counted=False))
-            )
-            taken_for_whole += [] if is_told else [document.keys()]
-    assert taken_for_whole == []
-
-
-@pytest.mark.parametrize("note", [{"next_page": 2}, {"cursor": "abc"}])
-async def test_a_note_at_the_end_of_the_list_counts(answers: Any, note: Json) -> None:
-    say, client = answers
-    say["say"] = lambda at: [*at.records, note] if at.page == 0 else []
-
-    with pytest.raises(Incomplete):
-        (await client().all()).whole()
-
-
-def test_of_two_records_that_have_nothing_in_common_neither_is_a_note_about_the_list() -> None:
-    records = [{"email": "anna@example.com", "next": "visit"}, {"mail": "ben@example.com"}]
-
-    signs = page_of(Answer(200, b""), {"members": records}, records).signs
-
-    assert signs is not None
-    assert signs.sign_of_more(2, is_counted=False) == ""
-
-
-@pytest.mark.parametrize("fields", ALL_OF_IT, ids=str)
-async def test_what_is_about_something_else_or_at_its_end_makes_no_list_cut(answers: Any, fields: Json) -> None:
-    say, client = answers
-    say["say"] = lambda at: mine(at.records[:20]) | fields
-
-    assert len((await client().all()).whole()) == 20
-
-
-@pytest.mark.parametrize("headers", HEADERS_OF_OTHERS, ids=str)
+@pytest.mark.parametrize("headers", HEADERS_OF_HTTP, ids=str)
 @pytest.mark.parametrize("many", [20, 0])
-async def test_headers_of_gateways_make_no_list_cut(answers: Any, headers: Mapping[str, str], many: int) -> None:
+async def test_headers_of_http_make_no_list_cut(answers: Any, headers: Mapping[str, str], many: int) -> None:
     say, client = answers
     say["say"] = lambda at: (mine(at.records[:many]), headers)
 
@@ -396,6 +325,7 @@ async def test_headers_of_gateways_make_no_list_cut(answers: Any, headers: Mappi
         ("x-total", {}, {"X-Total": "700"}),
         ("x-total-count", {}, {"X-Total-Count": "700"}),
         ("link", {}, {"Link": "</page/2>; rel=next"}),
+        ("cf-*", {}, {"CF-Ray": "q", "cf-cache-status": "DYNAMIC"}),
     ],
 )
 async def test_an_admin_can_say_that_a_field_is_not_about_pages(
@@ -417,7 +347,7 @@ async def test_what_speaks_of_more_is_named_without_what_is_not_a_name(answers: 
 
     assert listing.gap.sentence("members") == (
         "50 members were read. There may be more: the answer has “nextchannel”, which Gatehouse can’t follow. "
-        "If it isn’t about pages, your Gatehouse admin can add it to LIST_FIELDS_TO_IGNORE."
+        "If that isn’t about pages, your Gatehouse admin can add it to LIST_FIELDS_TO_IGNORE."
     )
 
 

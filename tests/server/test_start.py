@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import sys
 from pathlib import Path
 from typing import Final
 
-from bot.server import collector
 from bot.server.manifest import document
 from bot.store.engine import upgrade
 from sandbox.gatehouse import WORKSPACES
@@ -68,16 +66,3 @@ async def test_a_start_that_is_interrupted_ends_without_a_traceback(tmp_path: Pa
     _, said = await there.communicate()
     assert there.returncode == -signal.SIGINT
     assert [line for line in said.decode().splitlines() if not line.startswith("import time:")] == []
-
-
-def test_the_collector_is_at_work_again_after_the_start() -> None:
-    thresholds = gc.get_threshold()
-    try:
-        collector.pause()
-        assert not gc.isenabled()
-        collector.take_over()
-        assert gc.isenabled()
-    finally:
-        gc.enable()
-        gc.unfreeze()
-        gc.set_threshold(*thresholds)

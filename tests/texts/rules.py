@@ -130,7 +130,6 @@ def which() -> Iterator[Sample]:
     yield "a redirect with filters beside one without", _which(old, [FILTERED, OLD])
     yield "two redirects with filters", _which(old, [FILTERED, other])
     yield "not all rules could be read", _which(f"{SHOP}/about", [OLD], gap=Gap(40, 60))
-    yield "a field may count the rules", _which(f"{SHOP}/about", [OLD], gap=Gap(40, 60, "count"))
     yield "a field may be about more rules", _which(f"{SHOP}/about", [OLD], gap=Gap(40, None, "cursor"))
     yield "the list ended too soon", _which(f"{SHOP}/about", [OLD], gap=Gap(40))
     yield "several URLs", _which(old, [OLD], others=(f"{SHOP}/new",))

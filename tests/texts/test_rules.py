@@ -218,12 +218,6 @@ Can’t tell: none of the 40 rules that could be read redirects or blocks https:
 (warning) Only 40 of 60 rules could be read. Others may match, too.
 [Share in channel]  [List rules]\
 """,
-            "a field may count the rules": """\
-Can’t tell: none of the 40 rules that could be read redirects or blocks https://shop.example.com/about
-(warning) Can’t tell: none of the 40 rules that could be read redirects or blocks `https://shop.example.com/about`
-(warning) Only 40 of 60 rules could be read, if “count” in the answer counts them. If it counts something else, your Gatehouse admin can add it to LIST_FIELDS_TO_IGNORE. Others may match, too.
-[Share in channel]  [List rules]\
-""",
             "a field may be about more rules": """\
 Can’t tell: none of the 40 rules that could be read redirects or blocks https://shop.example.com/about
 (warning) Can’t tell: none of the 40 rules that could be read redirects or blocks `https://shop.example.com/about`

@@ -79,12 +79,6 @@ class World:
         joined._lookups, joined._own_lookups = self._lookups, lookups
         return joined
 
-    def free(self) -> Iterator[Step]:
-        """Free the filters, in steps: freeing all in one go blocks the event loop for too long."""
-        while self._lookups:
-            self._lookups.pop()
-            yield ()
-
     def find_matches(self, url: Url) -> tuple[Match, ...]:
         """Return the first MAX_FOLLOWED_RULES rules that match *url*."""
         known = self._known.get(url.full)

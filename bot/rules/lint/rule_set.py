@@ -36,11 +36,6 @@ class CrossRuleCheck:
         """Add the rules that block, in steps; without this, no rule is found to be hidden."""
         yield from self._blocks.take_in(rule for rule in self.world.rules if rule.rule_type == "Cancel")
 
-    def free(self) -> Iterator[Step]:
-        """Free the indexes, in steps."""
-        yield from self.world.free()
-        yield from self._blocks.free()
-
     def combine_with(self, rule: Rule, lookups: Sequence[SourceLookup]) -> CrossRuleCheck:
         """Return the same check with *rule*, whose conditions are *lookups*, among the others."""
         joined = CrossRuleCheck(self.world.combine_with(rule, lookups))
@@ -190,7 +185,6 @@ def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Ef
         yield tuple(check_alone(rule))
         if is_effective(rule, groups):
             yield from together.check_rule(rule)
-    yield from together.free()
 
 
 def check_loops(
@@ -206,7 +200,6 @@ def check_loops(
             for pair in rule.pairs or () if rule.rule_type in LEADING else ():
                 found = [loop for start in start_urls(pair) for loop in walker.loops_from(start) if loop.needs_reason]
                 yield tuple(loop for loop in found if any(place.rule.id in ids for place in loop.places))
-    yield from world.free()
 
 
 def check_change(
@@ -245,7 +238,6 @@ def _check_parts(
         for part in parts:
             part.meet(other, heads)
         yield ()
-    yield from base.free()
 
 
 class _Part:

@@ -119,7 +119,7 @@ def read_member(ref: str) -> Iterable[str]:
 def menu(ref: str) -> Iterable[str]:
     """What a menu offers first, where that is no guess."""
     index = SearchIndex(RULES, [text_of_rule(rule) for rule in RULES])
-    hits = [hit for hit in search(index, ref, most=100) if hit is not None and hit.rank[0] < WAYS]
+    hits = [hit for hit in search(index, ref, most=100) if hit.rank[0] < WAYS]
     return [hit.item.id for hit in hits if hit.rank == hits[0].rank]
 
 
