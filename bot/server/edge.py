@@ -30,10 +30,6 @@ from bot.metrics import ACCEPTED, REJECTED
 log = structlog.get_logger(__name__)
 
 MAX_BODY: Final = 1024 * 1024
-SMALL_BODY: Final = 64 * 1024
-"""Bytes of a body that don't count towards MAX_UNSIGNED, so that large bodies of others can't crowd out Slack's requests."""
-MAX_UNSIGNED: Final = 16 * 1024 * 1024
-"""Bytes beyond SMALL_BODY that all bodies together may have in memory before their signatures are checked."""
 LOG_EVERY_SECONDS: Final = 60
 """Seconds between two log lines about signatures that don't match."""
 MAX_DRIFT: Final = 300
@@ -108,37 +104,22 @@ class OtherSignatures:
             self.said, self.refused = self.clock(), 0
 
 
-@dataclass(slots=True)
-class UnsignedBytes:
-    """Counts the bytes beyond SMALL_BODY that are in memory before their signatures are checked."""
-
-    limit: int = MAX_UNSIGNED
-    total: int = 0
-
-
 def _check_declared_size(request: Request) -> None:
     declared = _header(request, b"content-length")
     if declared.isdigit() and int(declared) > MAX_BODY:
         raise Rejected(413, "size")
 
 
-async def _body(request: Request, unsigned: UnsignedBytes) -> bytes:
-    """Return the whole body; raises Rejected where it, or all bodies together, are too large, or where it breaks off."""
-    body, counted = bytearray(), 0
+async def _body(request: Request) -> bytes:
+    """Return the whole body; raises Rejected where it is too large, or where it breaks off."""
+    body = bytearray()
     try:
         async for chunk in request.stream():
             body += chunk
             if len(body) > MAX_BODY:
                 raise Rejected(413, "size")
-            # Counted chunk by chunk, since a declared length may be wrong.
-            more = max(0, len(body) - SMALL_BODY) - counted
-            counted, unsigned.total = counted + more, unsigned.total + more
-            if more and unsigned.total > unsigned.limit:
-                raise Rejected(503, "busy")
     except ClientDisconnect as error:
         raise Rejected(400, "disconnected") from error
-    finally:
-        unsigned.total -= counted
     return bytes(body)
 
 
@@ -168,9 +149,8 @@ SlackHandler = Callable[[Mapping[str, str], dict[str, Any]], Awaitable[Response]
 """Answers what Slack sent, given its headers and its body as data."""
 
 
-def slack_endpoint(verifier: Verifier, bolt: SlackHandler, *, unsigned_limit: int = MAX_UNSIGNED) -> Endpoint:
+def slack_endpoint(verifier: Verifier, bolt: SlackHandler) -> Endpoint:
     """Return the handler of ``POST /slack/events``: it passes requests that pass every check to *bolt*, and refuses others."""
-    unsigned = UnsignedBytes(unsigned_limit)
     others = OtherSignatures(verifier.clock)
 
     async def events(request: Request) -> Response:
@@ -179,7 +159,7 @@ def slack_endpoint(verifier: Verifier, bolt: SlackHandler, *, unsigned_limit: in
             # Before the body is read, so that most requests that aren't Slack's cost nothing.
             verifier.check_headers(timestamp, signature)
             _check_declared_size(request)
-            body = await _body(request, unsigned)
+            body = await _body(request)
             verifier.check(timestamp, signature, body)
             document = _document(body)
         except Rejected as refusal:

@@ -11,14 +11,9 @@ import pytest
 
 from bot.server import process, socket_mode
 
-OURS: Final = (process._HttpConnection, process.Server, socket_mode.Heard, socket_mode.Client)
+OURS: Final = (process.Server, socket_mode.Heard, socket_mode.Client)
 
 READ: Final = {
-    "uvicorn.protocols.http.h11_impl.H11Protocol.__init__": "ad1ed8e837b2",
-    "uvicorn.protocols.http.h11_impl.H11Protocol.connection_made": "6efb565ff3d3",
-    "uvicorn.protocols.http.h11_impl.H11Protocol.data_received": "e03b145518ca",
-    "uvicorn.protocols.http.h11_impl.H11Protocol.on_response_complete": "1fbb8f48c6a1",
-    "uvicorn.protocols.http.h11_impl.H11Protocol.connection_lost": "dbb688fa2b38",
     "uvicorn.server.Server.capture_signals": "e1bbcd4770d1",
     "aiohttp.client_ws.ClientWebSocketResponse.__init__": "10182e0b458e",
     "aiohttp.client_ws.ClientWebSocketResponse.receive": "1b5e7d3d714a",

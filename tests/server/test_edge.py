@@ -6,7 +6,6 @@ This is about HTTP by nature: over Socket Mode there is no such edge, so ``--tra
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import hmac
 import json
@@ -25,7 +24,7 @@ from structlog.testing import capture_logs
 
 from bot import __version__
 from bot.health import Health
-from bot.server.edge import SMALL_BODY, OtherSignatures, Rejected, SlackHandler, Verifier, slack_endpoint, web_app
+from bot.server.edge import OtherSignatures, Rejected, SlackHandler, Verifier, slack_endpoint, web_app
 from bot.server.process import web_server
 from sandbox.demo import Sandbox, Transport
 from sandbox.slack.running import SECRET
@@ -209,9 +208,7 @@ async def test_without_events_over_http_there_is_no_place_for_them() -> None:
 
 
 @asynccontextmanager
-async def served(
-    handler: SlackHandler, *, unsigned_limit: int = 1024 * 1024, **limits: Any
-) -> AsyncIterator[Callable[[], Awaitable[Connection]]]:
+async def served(handler: SlackHandler) -> AsyncIterator[Callable[[], Awaitable[Connection]]]:
     """The edge in the server that runs in production, with *handler* where Bolt would be; gives what connects to it."""
 
     async def ready() -> dict[str, Health]:
@@ -219,8 +216,8 @@ async def served(
 
     async def measured() -> None: ...
 
-    events = slack_endpoint(Verifier((SECRET,), time.time), handler, unsigned_limit=unsigned_limit)
-    server = web_server(web_app(events, ready, measured), host="127.0.0.1", port=0, **limits)
+    events = slack_endpoint(Verifier((SECRET,), time.time), handler)
+    server = web_server(web_app(events, ready, measured), host="127.0.0.1", port=0)
     listener = bind_socket(0)
     listener.listen()
     running = asyncio.create_task(server.serve([listener]))
@@ -286,115 +283,6 @@ async def test_headers_are_refused_without_waiting_for_a_body(
         connection[1].write(head(length, headers()))
 
         assert await status(connection) == expected
-
-
-SLOW: dict[str, Callable[[], bytes]] = {
-    "nothing": lambda: b"",
-    "half a header": lambda: b"POST /slack/events HTTP/1.1\r\nX-Slack",
-    "no signature, half a body": lambda: head(100, {}) + b"x",
-    "half a body": lambda: head(100, plausible()) + b"x",
-    "half a chunk": lambda: (
-        head("", plausible()).replace(b"Content-Length: ", b"Transfer-Encoding: chunked") + b"10000\r\nx"
-    ),
-    "half of a second request": lambda: b"GET /healthz HTTP/1.1\r\nHost: bot\r\n\r\n" + b"GET /heal",
-}
-
-
-@pytest.mark.threat("A2")
-@pytest.mark.parametrize("sent", SLOW.values(), ids=SLOW)
-async def test_what_does_not_arrive_in_time_is_closed(
-    sent: Callable[[], bytes], caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("INFO", logger="uvicorn.error")
-    async with served(never, request_seconds=0.05) as connect:
-        connections = [await connect() for _ in range(10)]
-        for _, writer in connections:
-            writer.write(sent())
-
-        for reader, _ in connections:
-            with contextlib.suppress(ConnectionError):
-                await reader.read()  # to the end: the server closes it
-    assert not [record for record in caplog.records if record.levelname == "ERROR"]
-
-
-async def test_a_request_that_arrived_takes_as_long_as_it_takes() -> None:
-    closed = asyncio.Event()
-
-    async def slow(_: Mapping[str, str], __: dict[str, Any]) -> Response:
-        await closed.wait()
-        return PlainTextResponse("accepted")
-
-    async with served(slow, request_seconds=0.05) as connect:
-        patient, stranger = await connect(), await connect()
-        patient[1].write(head(len(BODY), signed(BODY)) + BODY)
-        stranger[1].write(head(100, plausible()))
-        assert await status(stranger) == 0, "the deadline of both went by"
-        closed.set()
-
-        assert await status(patient) == 200
-
-
-async def test_between_two_requests_a_connection_stays_open() -> None:
-    """Proxies send the next command on one that they used a minute ago."""
-    async with served(accepted, request_seconds=0.05) as connect:
-        slack, stranger = await connect(), await connect()
-        slack[1].write(head(len(BODY), signed(BODY)) + BODY)
-        await slack[0].readuntil(b"accepted")
-        stranger[1].write(head(100, plausible()))
-        assert await status(stranger) == 0, "the deadline of a request went by"
-        slack[1].write(head(len(BODY), signed(BODY)) + BODY)
-
-        assert await status(slack) == 200
-
-
-async def test_where_there_are_too_many_connections_the_one_that_waits_longest_makes_room() -> None:
-    async with served(accepted, request_seconds=3600, max_connections=2) as connect:
-        strangers = [await connect(), await connect()]
-        for stranger in strangers:
-            stranger[1].write(head(100, plausible()))
-        slack = await connect()
-        slack[1].write(head(len(BODY), signed(BODY)) + BODY)
-
-        assert await status(slack) == 200
-        assert await status(strangers[0]) == 0
-
-
-async def test_where_all_connections_are_at_work_another_one_is_told_to_come_back() -> None:
-    begun, done = asyncio.Event(), asyncio.Event()
-
-    async def slow(_: Mapping[str, str], __: dict[str, Any]) -> Response:
-        begun.set()
-        await done.wait()
-        return PlainTextResponse("accepted")
-
-    async with served(slow, request_seconds=3600, max_connections=1) as connect:
-        first = await connect()
-        first[1].write(head(len(BODY), signed(BODY)) + BODY)
-        await begun.wait()
-
-        assert await status(await connect()) == 503
-        done.set()
-        assert await status(first) == 200
-
-
-@pytest.mark.threat("A2")
-async def test_large_bodies_without_a_checked_signature_share_a_limit() -> None:
-    large = b"x" * (164 * 1024)
-    async with served(accepted, unsigned_limit=len(large) - SMALL_BODY, request_seconds=3600) as connect:
-        for _ in range(3):
-            alone = await connect()
-            alone[1].write(head(len(large), plausible()) + large)
-            assert await status(alone) == 401, "one at a time has room, however many there were before"
-        both = [await connect(), await connect()]
-        for _, writer in both:
-            writer.write(head(len(large) + 1, plausible()) + large)
-        answers = [asyncio.create_task(status(each)) for each in both]
-        await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
-        assert [task.result() for task in answers if task.done()] == [503]
-
-        slack = await connect()
-        slack[1].write(head(len(BODY), signed(BODY)) + BODY)
-        assert await status(slack) == 200, "an ordinary request is read nevertheless"
 
 
 @pytest.mark.threat("A1")
