@@ -1,10 +1,10 @@
-"""Judge which rules match a URL and to what effect, why others nearly match, and what a change of a rule would do."""
+"""Judge which rules match a URL and to what effect, and why others nearly match."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from bot.rules.actions import Hits, effect
@@ -217,69 +217,3 @@ def filters_of(pair: Pair) -> Iterator[tuple[str, Any]]:
     for each in filters if isinstance(filters, list) else [filters]:
         if isinstance(each, Mapping):
             yield from ((str(name), value) for name, value in each.items() if value)
-
-
-@dataclass(frozen=True, slots=True)
-class UrlOutcome:
-    """The outcome of all rules for a URL. *results*: the URLs that it may become (sorted); empty where it stays."""
-
-    blocked: bool = False
-    results: tuple[str, ...] = ()
-    touched: tuple[str, ...] = ()
-    """Ids of rules that match it with another effect, such as headers, scripts or delays (sorted)."""
-    is_sure: bool = True
-    """Whether it is so in both engines, whatever filters and groups say."""
-    is_known: bool = True
-    """Whether each rule could be judged."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A URL whose outcome is different after the change."""
-
-    url: str
-    before: UrlOutcome
-    after: UrlOutcome
-
-
-def impact(
-    rules: Sequence[Rule],
-    before: Rule | None,
-    after: Rule | None,
-    urls: Sequence[Url],
-    groups: Groups | None = None,
-) -> list[Difference]:
-    """Return the *urls* whose outcome differs if *before* is changed to *after* among *rules*; None stands for no rule."""
-    gone = {rule.id for rule in (before, after) if rule is not None}
-    others: list[Rule] | None = None
-    shifts = []
-    for url in urls:
-        if _has_same_outcome(before, after, url, groups):
-            continue
-        others = [rule for rule in rules if rule.id not in gone] if others is None else others
-        theirs = [acts for rule in others if isinstance(acts := _active_verdict(rule, url, groups), Match)]
-        then, now = (_url_outcome([*theirs, _active_verdict(rule, url, groups)]) for rule in (before, after))
-        if then != now:
-            shifts.append(Difference(url.full, then, now))
-    return shifts
-
-
-def _has_same_outcome(before: Rule | None, after: Rule | None, url: Url, groups: Groups | None) -> bool:
-    """Whether the rule has the same outcome for *url* before and after: then the other rules need not be judged."""
-    return _url_outcome([_active_verdict(before, url, groups)]) == _url_outcome([_active_verdict(after, url, groups)])
-
-
-def _active_verdict(rule: Rule | None, url: Url, groups: Groups | None) -> Match | Undecidable | None:
-    found = judge(rule, url, groups) if rule is not None and rule.active else None
-    return found if found is not None and not found.off else None
-
-
-def _url_outcome(verdicts: Sequence[Match | Undecidable | None]) -> UrlOutcome:
-    acts = [each for each in verdicts if isinstance(each, Match)]
-    results = {each.result for each in acts if each.result is not None}
-    touched = {each.rule.id for each in acts if each.result is None and not each.blocks and not each.idle}
-    blocks = [each for each in acts if each.blocks]
-    deciding = blocks or [each for each in acts if each.result is not None]
-    is_sure = not deciding or any(not each.depends and each.only is None for each in deciding)
-    is_known = not any(isinstance(each, Undecidable) for each in verdicts)
-    return UrlOutcome(bool(blocks), tuple(sorted(results)), tuple(sorted(touched)), is_sure, is_known)

@@ -1,4 +1,4 @@
-"""Named values: channel and personal settings, test URLs, freezes, the last list that a person saw, ids of restored rules."""
+"""Named values: channel and personal settings, freezes, the last list that a person saw, ids of restored rules."""
 
 from __future__ import annotations
 
@@ -97,38 +97,6 @@ def _row(owner: str, name: str, value: str) -> dict[str, str]:
 
 def _is_at(owner: str, name: str) -> sa.ColumnElement[bool]:
     return sa.and_(settings.c.owner == owner, settings.c.name == name)
-
-
-TEST_URLS: Final = "test_urls"
-MAX_TEST_URLS: Final = 50
-"""How many test URLs a channel may have: each is looked up at every change."""
-
-
-@dataclass(frozen=True, slots=True)
-class TestUrls:
-    session: Session
-    settings: ChannelSettings
-
-    async def get(self, channel: str) -> list[str]:
-        """Return the test URLs of *channel*, in the order in which they were added."""
-        return (await self.settings.value(channel, TEST_URLS)).split()
-
-    async def add(self, channel: str, urls: Sequence[str]) -> list[str]:
-        """Add *urls*, which have no white space, up to MAX_TEST_URLS of a channel; return those that are new and were kept."""
-        return await self._change(channel, add=urls)
-
-    async def remove(self, channel: str, url: str) -> bool:
-        """Remove *url*; False where the channel doesn't have it."""
-        return bool(await self._change(channel, remove=url))
-
-    async def _change(self, channel: str, *, add: Sequence[str] = (), remove: str | None = None) -> list[str]:
-        async with self.session.writing() as tx:
-            known = (await self.settings.get_locked(tx, channel, TEST_URLS)).split()
-            left = [url for url in known if url != remove]
-            # Those that are there already stay, even where an earlier limit let more of them in.
-            kept = list(dict.fromkeys([*left, *add]))[: max(MAX_TEST_URLS, len(left))]
-            await self.settings.put(tx, channel, TEST_URLS, "\n".join(kept))
-        return sorted(set(known) ^ set(kept), key=[*known, *kept].index)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from bot.changes.model.states import State
 from bot.health import WORKS, Health, Level, health_of
 from bot.store.audit import Audit
 from bot.store.changes import Changes
-from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls
+from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists
 from bot.store.db import (
     FAILURES,
     Session,
@@ -64,7 +64,6 @@ class Store:
     audit: Audit
     items: Items
     channel_settings: ChannelSettings
-    test_urls: TestUrls
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """Open a transaction; raises StoreError, and CommitUnknown where it may have been written."""
@@ -126,7 +125,6 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
             audit=audit,
             items=Items(session),
             channel_settings=channel_settings,
-            test_urls=TestUrls(session, channel_settings),
         )
     finally:
         await engine.dispose()

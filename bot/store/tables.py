@@ -170,8 +170,7 @@ settings = sa.Table(
     sa.Column("name", sa.String(32), primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
-"""Values of a channel, a person or a service, by name: their settings, their test URLs, the last list that they were
-shown."""
+"""Values of a channel, a person or a service, by name: their settings, the last list that they were shown."""
 
 
 def micros(moment: datetime) -> int:

@@ -57,7 +57,6 @@ def card(
         *_warnings(change, progress),
         *(messages.section(line) for line in _remarks(change, progress)),
         *(body(change, groups, progress) if is_there else []),
-        *_preview(change),
     ]
     is_frozen = freeze is not None
     buttons = buttons_of(change, progress, is_frozen=is_frozen) if since is None else overtaken_buttons(change, since)
@@ -78,14 +77,6 @@ def _freeze_lines(change: Change, freeze: Freeze) -> str:
     """Return what blocks *change* from starting, and how to override that."""
     passes = change.state is State.PROPOSED and change.decision.break_glass
     return f"{freeze_line(freeze)}{'. Till then, only an emergency override passes.' if passes else ''}"
-
-
-def _preview(change: Change) -> list[Block]:
-    """Return what *change* does to known URLs, in the states in which it may take effect."""
-    if not change.request.preview or change.state not in WARNED:
-        return []
-    head, *others = (esc(line, 600) for line in change.request.preview)
-    return [messages.section("\n".join([f"*{head}*", *(f"• {line}" for line in others)]))]
 
 
 def plain_card(change: Change) -> Message:

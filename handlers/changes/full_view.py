@@ -51,7 +51,7 @@ def modal(
 
 
 def _request_texts(change: Change) -> Iterator[str]:
-    """Yield who requests *change* and why, and its warnings and preview."""
+    """Yield who requests *change* and why, and its warnings."""
     request = change.request
     title = request_title(change) if change.is_bulk else title_of(change)
     needs = [needs_line(change, f"<#{request.channel}>")] if change.state is State.PROPOSED else []
@@ -60,7 +60,7 @@ def _request_texts(change: Change) -> Iterator[str]:
         yield f"*Reason* {value_code(request.reason)}"
     if request.cause:
         yield f"*Why*  {reason_of(change)}"
-    yield from messages.pack_lines((f"{lead}{esc(line, MAX_LINE)}" for lead, line in _remarks(change)), MAX_LINE)
+    yield from messages.pack_lines((f"*Warning:* {esc(line, MAX_LINE)}" for line in request.warnings), MAX_LINE)
 
 
 def _section_lines(entry: Entry) -> Iterator[str]:
@@ -92,18 +92,12 @@ def _reference(change: Change, places: Mapping[str, str]) -> str:
     return " · ".join([*about, f"change {code(change.id[:8])}"])
 
 
-def _remarks(change: Change) -> Iterator[tuple[str, str]]:
-    """Yield the warnings and the preview of *change*, each line with its lead."""
-    yield from (("*Warning:* ", line) for line in change.request.warnings)
-    yield from (("• ", line) for line in change.request.preview)
-
-
 def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
     """Yield everything as text, piece by piece. What people or services wrote never begins a line."""
     reason = f"Reason: {whole(change.request.reason)}\n" if change.request.reason else ""
     title = bare_title(change) if change.is_bulk else VERBS[change.edit.kind][0].capitalize()
     yield f"{title}\nChange {change.id}\n{reason}".encode(errors="replace")
-    for _, line in _remarks(change):
+    for line in change.request.warnings:
         yield f"{whole(line)}\n".encode(errors="replace")
     for entry in listed:
         lines = [f"\n{entry.action} {plain_value(entry.name)}", f"    id: {plain_value(entry.key)}"]

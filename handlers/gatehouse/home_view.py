@@ -26,7 +26,7 @@ from handlers.gatehouse.digest_view import times_words
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersList
 from handlers.members.views import segments_line
-from handlers.rules.commands import RulesList, RulesSamples
+from handlers.rules.commands import RulesList
 
 MAX_OF_A_KIND: Final = 8
 
@@ -148,7 +148,6 @@ def card(
         messages.section(f":gear: *Settings of <#{channel}>*"),
         messages.section(f"*Default site*\n{_site(held, sites)}"),
         messages.section(f"*Extra segments*\n{segments_line(held.segments)}{of_all}"),
-        messages.section(f"*Test URLs*\nGatehouse tries each rule change on these URLs: `{slash('rules samples')}`"),
     ]
     off = f"_off_: `{slash('gatehouse digest weekdays at 9:00')}` has it posted here"
     blocks.append(messages.section(f"*Digest*\n{times_words(digest) if digest else off}"))
@@ -156,7 +155,7 @@ def card(
         blocks.append(messages.context(f"You can’t change these settings; `{slash('gatehouse whoami')}` says why."))
     changing = button("Change…", "v1.settings.change", channel) if may_change else None
     mine = button("Change my notifications…", "v1.settings.mine", channel)
-    blocks += messages.actions([changing, mine, run_button("Show test URLs", RulesSamples(), "samples")])
+    blocks += messages.actions([changing, mine])
     return messages.message("Channel settings", blocks)
 
 

@@ -19,9 +19,8 @@ from handlers.grammar.lookups import (
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.vocabulary import GIVEN, PAST, STATUSES, bare
 from handlers.members.commands import MembersList
-from handlers.rules.commands import RulesHistory, RulesList, RulesSamples, RulesShow
+from handlers.rules.commands import RulesHistory, RulesList, RulesShow
 
-TEST_URLS: Final = re.compile(r"\btest(?:ed)? urls?\b")
 LEADS_TO: Final = re.compile(r"\b(?:redirects?|goes?|leads?|points?|sends?) to ")
 
 
@@ -98,11 +97,3 @@ def _about_rules(found: Recognised) -> list[Command]:
 
 def _asks_about_change(found: Recognised) -> bool:
     return bool(set(found.text.casefold().rstrip("?").split()) & {*STATUSES, "changed", "deleted", "gone"})
-
-
-def read_test_urls(found: Recognised) -> list[Command]:
-    """Return the command that shows, adds or removes test URLs of a channel, where a text mentions them."""
-    if not TEST_URLS.search(found.text.casefold()):
-        return []
-    action = None if not found.urls else "remove" if found.act in {"delete", "take"} else "add"
-    return [RulesSamples(action, tuple(found.urls))]

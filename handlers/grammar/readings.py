@@ -19,7 +19,7 @@ from handlers.grammar.known import MAX_READINGS, Known
 from handlers.grammar.lookups import show_views
 from handlers.grammar.member_acts import move
 from handlers.grammar.parser import VERBS, parse
-from handlers.grammar.questions import answer, answer_how_to, read_test_urls
+from handlers.grammar.questions import answer, answer_how_to
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.recognition import recognise, without_addressees
 from handlers.grammar.roles import find_twists, may_change
@@ -185,7 +185,7 @@ def _interpret(found: Recognised) -> list[Command]:
         return commands
     if found.act in LOOKING and not found.verb and not _names_something(found) and (commands := show_views(found)):
         return commands
-    return read_test_urls(found) or (answer(found) if found.question else read_act(found))
+    return answer(found) if found.question else read_act(found)
 
 
 def _names_something(found: Recognised) -> bool:

@@ -49,7 +49,6 @@ from handlers.rules.commands import (
     RulesNew,
     RulesOff,
     RulesOn,
-    RulesSamples,
     RulesSet,
 )
 
@@ -83,7 +82,6 @@ ROLES: Final[Mapping[type[Command], Mapping[str, frozenset[Led]]]] = {
     RulesGroup: _roles("in", Led.THING),
     RulesMake: _roles("from for", Led.SOURCE) | _roles("to into", Led.DESTINATION) | _roles("on at", Led.URL),
     RulesSet: _roles("from for", Led.SOURCE, Led.THING) | _roles("to into at", Led.DESTINATION),
-    RulesSamples: _roles("to into", *Led),
     MembersGrant: ON_A_SITE
     | _roles("to", Led.THING, Led.SEGMENT, Led.SITE)
     | _roles("into", Led.SEGMENT)

@@ -23,7 +23,7 @@ def map_phrases(meanings: Mapping[str, str]) -> Mapping[str, str]:
 
 
 LOOSE: Final = word_set(
-    "add edit new why check which list show set copy samples make on off delete remove grant revoke move rename offboard "
+    "add edit new why check which list show set copy make on off delete remove grant revoke move rename offboard "
     "group groups help undo history export import "
 )
 """Verbs of commands after which a sentence may mean something else: it is read by what it names, not by position."""

@@ -1,4 +1,4 @@
-"""Words for findings, and for what a change does to test URLs: the same in `/rules check`, forms, cards and refusals."""
+"""Words for findings: the same in `/rules check`, forms, cards and refusals."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from bot.changes.forecast import PLANNED
 from bot.clients.lists import Gap
 from bot.rules.engines import Engine, Trait
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
-from bot.rules.matching import Difference, UrlOutcome
 from handlers.blocks import messages
-from handlers.blocks.buttons import run_button, share_button, turn_button, turn_buttons
+from handlers.blocks.buttons import share_button, turn_buttons
 from handlers.blocks.messages import (
     Block,
     ListPage,
     Message,
     clip,
-    code,
     esc,
     first_few,
     join_commas,
@@ -27,8 +25,7 @@ from handlers.blocks.messages import (
     quote_plain,
 )
 from handlers.changes.times import when
-from handlers.grammar.command import slash
-from handlers.rules.commands import RulesCheck, RulesSamples, RulesWhich
+from handlers.rules.commands import RulesCheck
 from handlers.rules.match_view import edit_button, show_button, switch_off_button
 
 MAX_NAMED: Final = 4
@@ -310,46 +307,3 @@ def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
 
 MAX_FINDING_RULES: Final = 3
 """Rules of a finding that get buttons."""
-MAX_SHIFTS: Final = 5
-MAX_LISTED: Final = 20
-
-
-def lines(shifts: Sequence[Difference]) -> tuple[str, ...]:
-    """Return the preview in plain text: the first URLs whose outcome changes, before and after; no line where none does."""
-    told = [
-        f"{clip(shift.url, 120)}: {_url_outcome(shift.before, shift)} → {_url_outcome(shift.after, shift)}"
-        for shift in shifts
-    ]
-    if len(told) == 1:
-        return (f"Effect: {told[0]}",)
-    return (f"Effect on {len(told):,} URLs", *first_few(told, MAX_SHIFTS)) if told else ()
-
-
-def _url_outcome(outcome: UrlOutcome, shift: Difference) -> str:
-    """Return where the URL goes; the other rules that match it only where nothing else differs."""
-    if not outcome.is_known:
-        return "can’t tell"
-    possibly = "" if outcome.is_sure else "possibly "
-    if outcome.blocked:
-        return f"{possibly}blocked"
-    if outcome.results:
-        return f"{possibly}{clip(' or '.join(outcome.results), 160)}"
-    goes_the_same = (shift.before.blocked, shift.before.results) == (shift.after.blocked, shift.after.results)
-    return (
-        f"changed by {clip(', '.join(outcome.touched), 120)}" if outcome.touched and goes_the_same else "not redirected"
-    )
-
-
-def test_urls(urls: Sequence[str], *, said: str, public: bool) -> Message:
-    """Return the test URLs of a channel, each with its buttons. *said*: what was just done, as mrkdwn."""
-    count = messages.plural(len(urls), "test URL") if urls else "No test URLs"
-    about = f"*{count} in this channel.* Gatehouse tries each rule change on them and shows on its card which ones it changes."
-    blocks = [messages.section(f"*{said}*\n{about.replace('*', '')}" if said else about)]
-    for number, url in enumerate(urls[:MAX_LISTED]):
-        spoken = f"Check where {clip(url, 60)} goes"
-        check = run_button("Check", RulesWhich(url=url), f"which.{number}", spoken=spoken)
-        remove = turn_button("Remove", RulesSamples(action="remove", urls=(url,)), f"remove.{number}")
-        blocks += [messages.section(code(url, 600)), *messages.actions([check, remove])]
-    below = [messages.and_more(len(urls) - MAX_LISTED), f"Add one: `{slash('rules samples add URL')}`"]
-    blocks.append(messages.context("\n".join(filter(None, below))))
-    return messages.message(f"{count} in this channel", messages.without_buttons(blocks) if public else blocks)

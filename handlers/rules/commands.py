@@ -45,7 +45,6 @@ class RulesCommand(Command):
     needs = "rule.read"
 
 
-CHANGES: Final = {"add": "add", "remove": "remove", "rm": "remove", "delete": "remove"}
 SORTS: Final = ("name", "type", "changed")
 TURN_ON, TURN_OFF = ("enable", "activate"), ("disable", "deactivate")
 SWITCHED: Final = dict.fromkeys(("on", *TURN_ON), "on") | dict.fromkeys(("off", *TURN_OFF), "off")
@@ -357,24 +356,3 @@ class RulesImport(RulesCommand):
     needs, or_needs = "rule.create", ("rule.update",)
     verb, summary = "import", "Import rules from a file (opens a form)"
     example = "import"
-
-
-@dataclass(frozen=True)
-class RulesSamples(RulesCommand):
-    verb = "samples"
-    summary = "List this channel’s test URLs, which every change is tried on"
-    example = "samples add https://shop.example.com/old"
-    writes = True
-    action: str | None = takes(Choice("add|remove", choices=CHANGES))
-    urls: tuple[str, ...] = takes(Urls("URL…"), ())
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "writes", self.action is not None)  # to list them changes nothing
-
-    def check(self, rest: Rest) -> None:
-        if self.urls and self.action is None:
-            raise rest.unclear_error("Do you want to add or remove it?")
-        if (stray := next((url for url in self.urls if "." not in url and "//" not in url), None)) is not None:
-            raise rest.unclear_error(f"“{stray[:60]}” is not a URL.")
-        if self.action and (not self.urls or (self.action == "remove" and len(self.urls) > 1)):
-            raise rest.missing_error("which URL")

@@ -40,7 +40,7 @@ from handlers.rules.form_fields_view import (
     typed_pairs,
 )
 from handlers.rules.reasons import problem_words
-from handlers.rules.rule_check import AddedFindings, find_added, preview
+from handlers.rules.rule_check import AddedFindings, find_added
 from handlers.rules.rule_form_view import HEAD, RuleForm, head_text
 from handlers.slack.registry import Click, Form, Recorded, clicks, submits
 from handlers.slack.reply import Caller, Refilled, Reply
@@ -107,16 +107,14 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
         return unfit
     at = await start_of_command(parse_start(form.start), caller, gatehouse)
     added = await find_added(gatehouse, edited, draft, at)
-    shifts = await preview(gatehouse, caller, edited, draft, (form.reason,))
     kind, key, before = Kind.RULE_CREATE, None, None
     if edited is not None:
         kind, key, before = Kind.RULE_UPDATE, edited.id, edited.document()
     doubts = await asyncio.to_thread(draft_warnings, before, draft.body())
-    if (warned := _with_warnings(form, added, shifts, doubts)) is not None:
+    if (warned := _with_warnings(form, added, doubts)) is not None:
         return warned.view()
-    shown: dict[str, Any] = {"warnings": added.warnings, "preview": shifts, "quiet_refusal": True}
-    target = Target(service="rules", key=key)
-    proposal = propose(caller, kind, target, before, draft.body(), form.reason, **shown)
+    target, warnings = Target(service="rules", key=key), added.warnings
+    proposal = propose(caller, kind, target, before, draft.body(), form.reason, warnings=warnings, quiet_refusal=True)
     proposal = await with_times(
         proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry)
     )
@@ -132,9 +130,7 @@ def _unfit_view(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
     return None
 
 
-def _with_warnings(
-    form: RuleForm, added: AddedFindings, shifts: Sequence[str], doubts: Sequence[str]
-) -> RuleForm | None:
+def _with_warnings(form: RuleForm, added: AddedFindings, doubts: Sequence[str]) -> RuleForm | None:
     """Return the form below its warnings, to be submitted again; None without any, or once they were seen and accepted.
 
     *doubts*: warnings about text that looks like something else.
@@ -147,7 +143,7 @@ def _with_warnings(
         return None
     anyway = "Save anyway" if form.mode == "edit" else "Create anyway"
     then = "" if silent else f" Press {anyway} if that is what you want."
-    above = filter(None, [*added.warnings, " ".join(doubts), *shifts[:1]])
+    above = filter(None, [*added.warnings, " ".join(doubts)])
     notes = {"": f"Not saved yet.{then}"} | {f"above.{number}": words for number, words in enumerate(above)}
     asked = {inputs.REASON: "A loop needs a reason: enter one here, or change where it redirects."} if silent else {}
     return replace(form, warned=seen).with_notes(notes | asked)

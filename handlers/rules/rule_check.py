@@ -1,9 +1,8 @@
-"""``/rules check``, the test URLs of a channel, and what a change of a rule would do to both, before it is made."""
+"""``/rules check``, and what a change of a rule would add to its findings, before it is made."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,20 +11,16 @@ from typing import Any, Final
 from bot.changes import forecast
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
-from bot.policy.model import SETTINGS
 from bot.rules.lint.findings import Finding, key_of, sort_findings
 from bot.rules.lint.redirects import Effort, is_effective
 from bot.rules.lint.rule_set import check_all, check_change, check_loops
-from bot.rules.matching import impact
 from bot.rules.model import Groups, Rule, RuleDraft
-from bot.rules.url import Url, is_url
-from bot.store.channel_settings import MAX_TEST_URLS
-from handlers.blocks.messages import ListPage, code, join_commas
+from handlers.blocks.messages import ListPage
 from handlers.changes.coming import events_until
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import slash
 from handlers.rules import check_view, views
-from handlers.rules.commands import RulesCheck, RulesSamples
+from handlers.rules.commands import RulesCheck
 from handlers.rules.rule_refs import find_rule, groups_of
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Private, Reply
@@ -176,50 +171,3 @@ def refuse_silent_loop(findings: Iterable[Finding], reason: str | None) -> None:
 async def _gather(steps: Iterator[tuple[Finding, ...]]) -> tuple[Finding, ...]:
     found = await asyncio.to_thread(list, steps)
     return await asyncio.to_thread(lambda: sort_findings(finding for step in found for finding in step))
-
-
-URL: Final = re.compile(r"https?://[^\s<>|\"]+")
-
-
-@handles(RulesSamples)
-async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Show the test URLs of a channel, or change them: that is changing what the channel has set."""
-    said = ""
-    if command.action is not None:
-        await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
-        said = await (_add if command.action == "add" else _remove)(command, caller, gatehouse)
-    urls = await gatehouse.store.test_urls.get(caller.channel)
-    return Private(check_view.test_urls(urls, said=said, public=caller.public))
-
-
-async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> str:
-    """Keep the URLs, as a browser sends them; raises NotAUrl before any is kept."""
-    urls = [Url.of(text).full for text in command.urls]
-    new = await gatehouse.store.test_urls.add(caller.channel, urls)
-    if new:
-        return f"Added {join_commas([code(url, 120) for url in new], 5)}"
-    return f"Nothing added: already there, or the channel has its {MAX_TEST_URLS} test URLs"
-
-
-async def _remove(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> str:
-    url = Url.of(command.urls[0]).full
-    was_there = await gatehouse.store.test_urls.remove(caller.channel, url)
-    return f"{code(url)} {'removed' if was_there else 'isn’t a test URL here'}"
-
-
-async def preview(
-    gatehouse: Gatehouse, caller: Caller, before: Rule | None, after: RuleDraft | None, said: Iterable[str | None] = ()
-) -> tuple[str, ...]:
-    """Return what the change does to the test URLs of the channel and to those in what was *said*, in plain lines."""
-    written = [url for text in said for url in URL.findall(text or "")]
-    texts = filter(is_url, [*await gatehouse.store.test_urls.get(caller.channel), *written])
-    urls = {url.full: url for url in map(Url.of, texts)}
-    if not urls:
-        return ()
-    try:
-        rules = (await gatehouse.rules.recent()).whole()
-    except ClientError:
-        return ("The test URLs weren’t tried: the other rules couldn’t be read.",)
-    made = None if after is None else as_rule(before, after)
-    groups = await groups_of([rule for rule in (*rules, made) if rule is not None], gatehouse)
-    return check_view.lines(await asyncio.to_thread(impact, rules, before, made, list(urls.values()), groups))

@@ -43,7 +43,7 @@ from handlers.rules.commands import (
     RulesSet,
     RulesShow,
 )
-from handlers.rules.rule_check import find_added, not_compared, preview, refuse_silent_loop
+from handlers.rules.rule_check import find_added, not_compared, refuse_silent_loop
 from handlers.rules.rule_form_view import RuleForm
 from handlers.rules.rule_lookup import forecast_of
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of
@@ -142,7 +142,7 @@ async def _edit(
     gatehouse: Gatehouse,
     edit: Callable[[Rule], dict[str, Any]],
 ) -> Reply:
-    """Request *edit* of each rule that *command* names, with warnings and a preview; rules that are so already are left out.
+    """Request *edit* of each rule that *command* names, with warnings; rules that are so already are left out.
 
     Raises as `find_rules` and `submit` do, InvalidDraft, and NothingToChange or SoForAWhile where all of them are so.
     """
@@ -160,12 +160,9 @@ async def _edit(
             raise InvalidDraft(wrong)
         added = await find_added(gatehouse, rule, draft, at) if len(rules) <= LOOKED_AT else not_compared()
         refuse_silent_loop(added.findings, command.because)
-        said = (command.because, *command.refs)
-        shifts = await preview(gatehouse, caller, rule, draft, said) if len(rules) == 1 else ()
-        target, about = Target(service="rules", key=rule.id), {"warnings": added.warnings, "preview": shifts}
-        wanted.append(
-            propose(caller, Kind.RULE_UPDATE, target, rule.document(), draft.body(), command.because, **about)
-        )
+        target, body = Target(service="rules", key=rule.id), draft.body()
+        reason, warnings = command.because, added.warnings
+        wanted.append(propose(caller, Kind.RULE_UPDATE, target, rule.document(), body, reason, warnings=warnings))
     if not wanted:
         is_set = isinstance(command, RulesSet)
         already_so = AlreadySo() if is_set else AlreadySo.with_status("on" if rules[0].active else "off")
@@ -189,12 +186,10 @@ LOOKED_AT: Final = 5
 @handles(RulesDelete)
 async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> Reply:
     rules = await find_rules(command.refs, gatehouse)
-    said = (command.because, *command.refs)
-    shifts = await preview(gatehouse, caller, rules[0], None, said) if len(rules) == 1 else ()
     wanted = []
     for rule in rules:
         target = Target(service="rules", key=rule.id)
-        wanted.append(propose(caller, Kind.RULE_DELETE, target, rule.document(), None, command.because, preview=shifts))
+        wanted.append(propose(caller, Kind.RULE_DELETE, target, rule.document(), None, command.because))
     return await submit(wanted, command, caller, gatehouse, purpose=Purpose(act=BulkAct.DELETE))
 
 
@@ -223,10 +218,8 @@ async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Repl
         await _refuse_same(draft, gatehouse)
     added = await find_added(gatehouse, None, draft, await start_of_command(command.start, caller, gatehouse))
     refuse_silent_loop(added.findings, command.because)
-    shifts = await preview(gatehouse, caller, None, draft, (command.because, command.source))
-    about: dict[str, Any] = {"warnings": added.warnings, "preview": shifts}
-    target = Target(service="rules")
-    proposal = propose(caller, Kind.RULE_CREATE, target, None, draft.body(), command.because, **about)
+    target, reason, warnings = Target(service="rules"), command.because, added.warnings
+    proposal = propose(caller, Kind.RULE_CREATE, target, None, draft.body(), reason, warnings=warnings)
     return await submit([proposal], command, caller, gatehouse)
 
 

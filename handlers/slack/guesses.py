@@ -155,8 +155,7 @@ class Guesses:
             known = replace(
                 known, members=Known().members, people={}, segments={}, missing=[*({*known.missing} & {"rules"})]
             )
-        tested = [urlsplit(url).netloc for url in await gatehouse.store.test_urls.get(caller.channel)]
-        hosts = tuple(dict.fromkeys([*tested, *known.hosts]))[:MAX_HOSTS]
+        hosts = known.hosts[:MAX_HOSTS]
         segments = {name.casefold(): name for name in await extra_segments(caller, gatehouse)}
         return replace(known, hosts=hosts, segments=segments | dict(known.segments), site=await self._site(caller))
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from bot.changes.model.documents import canonical_form
 from bot.clients.lists import Gap
 from bot.rules.files import export_lines, read_rule_file
-from bot.rules.matching import impact
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Explained
 from bot.rules.rule_import_plan import Arrival, Choices, InvalidRecord, Same, edit_of
@@ -86,7 +85,6 @@ def test_every_rule_is_shown_listed_found_and_previewed(rule: Rule) -> None:
     assert rule in filter_rules(RULES, RulesList(text=rule.id), GROUPS)
     assert rule in resolve_name(rule.id, map(named_rule, RULES)).things
     assert rule.id.casefold() in text_of_rule(rule)
-    impact(RULES, rule, None, [Url.of(URLS[0])], GROUPS)
 
 
 def test_an_export_goes_into_an_empty_service_as_it_was_and_is_then_all_the_same() -> None:

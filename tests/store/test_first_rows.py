@@ -77,15 +77,6 @@ async def test_everybody_gets_through_and_one_row_is_left(store: Store, case: st
     assert table is not outbox or row.version == MANY
 
 
-async def test_no_url_is_lost(store: Store) -> None:
-    urls = [f"https://{number}.example/" for number in range(MANY)]
-
-    added_each = await all_at_once(store, lambda store, number: store.test_urls.add("C1", [urls[number]]))
-
-    assert added_each == [[url] for url in urls]
-    assert sorted(await store.test_urls.get("C1")) == urls
-
-
 def taken(store: Store, number: int) -> Awaitable[Any]:
     return store.inbox.take_in(f"signature {number}", "act", "click", {}, owner="me", lease=LEASE)
 

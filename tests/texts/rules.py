@@ -1,4 +1,4 @@
-"""What is read about rules: where a URL ends up, findings, lists, one rule, groups, test URLs, and the forms of rules."""
+"""What is read about rules: where a URL ends up, findings, lists, one rule, groups, and the forms of rules."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _list(rules: Sequence[Rule], *, public: bool = False, **more: Any) -> Messag
 
 
 def lists() -> Iterator[Sample]:
-    """``/rules``, ``list``, ``show``, ``groups`` and ``samples``."""
+    """``/rules``, ``list``, ``show`` and ``groups``."""
     yield "the menu", views.menu()
     yield "a list", _list([OLD, FILTERED, DEBUG, OFF, HELD, SEVERAL, BLOCK, BACK, ON, OTHER, LOOKAROUND])
     yield "a list in the channel", _list([OLD, OFF], public=True)
@@ -198,8 +198,6 @@ def lists() -> Iterator[Sample]:
     ]
     rules, on = {"Group_1": 12, "Group_2": 1, "Group_lost": 2}, {"Group_1": 11, "Group_2": 1}
     yield "groups", views.group_list(groups, rules, on, {}, public=False)
-    yield "test URLs", check_view.test_urls([f"{SHOP}/old"], said=f"Added `{SHOP}/old`", public=False)
-    yield "no test URLs", check_view.test_urls([], said="", public=False)
 
 
 def forms() -> Iterator[Sample]:

@@ -65,7 +65,6 @@ Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 On · Headers
 URL contains `https://shop.example.com`: adds request header `Authorization`: `[hidden]`
-Effect: https://shop.example.com/old: not redirected → blocked
 Some values are hidden in channels. Press Show full change before you decide.
 [Show full change]  [Approve deletion]  [Deny…]
 [Approve for later]  [Withdraw]  [Ask…]  [Switch off instead]

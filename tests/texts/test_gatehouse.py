@@ -50,7 +50,6 @@ Rules
 `/rules history REF [page:N]`  Show who changed a rule, when and why
 `/rules export [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [here]`  Export rules as a file, to you or into the channel
 `/rules import`  Import rules from a file (opens a form)
-`/rules samples [add|remove] [URL…]`  List this channel’s test URLs, which every change is tried on
 REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
 [Rules]  [Members]  [Gatehouse]\
 """,
@@ -480,11 +479,9 @@ Default site
 Extra segments
 `beta`
 In every channel: `vip`
-Test URLs
-Gatehouse tries each rule change on these URLs: `/rules samples`
 Digest
 off: `/gatehouse digest weekdays at 9:00` has it posted here
-[Change…]  [Change my notifications…]  [Show test URLs]\
+[Change…]  [Change my notifications…]\
 """,
             "settings, read only": """\
 Channel settings
@@ -494,12 +491,10 @@ Default site
 Extra segments
 no segments
 In every channel: `vip`
-Test URLs
-Gatehouse tries each rule change on these URLs: `/rules samples`
 Digest
 off: `/gatehouse digest weekdays at 9:00` has it posted here
 You can’t change these settings; `/gatehouse whoami` says why.
-[Change my notifications…]  [Show test URLs]\
+[Change my notifications…]\
 """,
             "settings form": """\
 ┌ Channel settings

@@ -221,7 +221,7 @@ Can’t tell: none of the 40 rules that could be read redirects or blocks https:
             "a field may be about more rules": """\
 Can’t tell: none of the 40 rules that could be read redirects or blocks https://shop.example.com/about
 (warning) Can’t tell: none of the 40 rules that could be read redirects or blocks `https://shop.example.com/about`
-(warning) 40 rules were read. There may be more: the answer has “cursor”, which Gatehouse can’t follow. If it isn’t about pages, your Gatehouse admin can add it to LIST_FIELDS_TO_IGNORE. Others may match, too.
+(warning) 40 rules were read. There may be more: the answer has “cursor”, which Gatehouse can’t follow. If that isn’t about pages, your Gatehouse admin can add it to LIST_FIELDS_TO_IGNORE. Others may match, too.
 [Share in channel]  [List rules]\
 """,
             "the list ended too soon": """\
@@ -517,19 +517,6 @@ Experiments · 1 rule
 [List its rules]  [Switch on]
 Rules are also in groups that the service doesn’t list: `Group_lost` (2)
 [Share in channel]\
-""",
-            "test URLs": """\
-1 test URL in this channel
-Added `https://shop.example.com/old`
-1 test URL in this channel. Gatehouse tries each rule change on them and shows on its card which ones it changes.
-`https://shop.example.com/old`
-[Check]  [Remove]
-Add one: `/rules samples add URL`\
-""",
-            "no test URLs": """\
-No test URLs in this channel
-No test URLs in this channel. Gatehouse tries each rule change on them and shows on its card which ones it changes.
-Add one: `/rules samples add URL`\
 """,
         }
     )

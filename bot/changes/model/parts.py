@@ -51,8 +51,6 @@ class ChangeRequest(Stored):
     reason: str = ""
     warnings: tuple[str, ...] = ()
     """What is wrong with it although it may be applied, one plain sentence each, for those who decide."""
-    preview: tuple[str, ...] = ()
-    """What it does to URLs that people know, in plain lines, by the rules as they were when it was requested."""
     quiet_refusal: bool = False
     """The requester sees a refusal where they typed, so the channel gets no card of it."""
     agreed: bool = False

@@ -389,7 +389,6 @@ def values_of(kind: type[Command], part: Part) -> st.SearchStrategy[object]:
         "rules off #1{}#2",
         "rules delete #1{}#2",
         "rules set #1{}#2 name=x",
-        "rules samples add https://a.example/{}https://b.example/",
         "members show a@example.com{}b@example.com",
         "members remove a@example.com{}b@example.com",
         "members offboard a@example.com{}b@example.com",

@@ -705,7 +705,7 @@ WORDS: Final = [
     *("block", "cancel", "redirect", "off", "disable", "turn", "delete", "kick", "ban", "grant", "give", "revoke"),
     *("undo", "rename", "to", "from", "for 2h", "until 18:00", "because", "not", "why", "who", "all", "and", "vip"),
     *(PROMO, f"{SHOP}/old", "/old", "Old shop", OLD, "checkout", "#1", "#1-3", "2", ANNA, "anna", "Sales campaigns"),
-    *("make", "now", "samples", "add", "remove", "group", "rules", "members", "\u202e", "delte", "<@U0ALICE01>", '"'),
+    *("make", "now", "add", "remove", "group", "rules", "members", "\u202e", "delte", "<@U0ALICE01>", '"'),
 ]
 
 
