@@ -63,8 +63,6 @@ def mask_part(part: Any) -> Any:
         return {**part, "text": mask_text(part["text"], is_markup=True)}
     shown = {name: found for name, value in part.items() if (found := mask_part(value)) is not None}
     is_broken = "text" in part and shown.get("value") != part.get("value")
-    if part.get("type") == "action" and "element" not in shown:
-        return shown["fallback"]
     is_empty = any(part.get(name) and not shown.get(name) for name in CHOICES)
     return None if is_broken or is_empty else shown
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from html import unescape
 from typing import Any, Final, Generic, TypeVar
 
 from bot.clients.lists import Gap
@@ -113,6 +114,18 @@ def code(text: str | None, limit: int = 300) -> str:
     """Return foreign text as code, the safest way to show an id or a URL exactly."""
     shown = clip_visible(str(text or ""), limit).replace("`", "ˋ").strip()
     return f"`{escape_entities(shown)}`" if shown else "_empty_"
+
+
+CODE: Final = re.compile(r"(?<!\u2060)`([^`]*)`")
+MARK: Final = re.compile(r"(?<!\u2060)[*_~]|(?<![\w:]):[a-z_]+: ?")
+"""What makes a text bold or italic, and emoji: `esc` puts a word joiner before the same signs in foreign text."""
+
+
+def strip_markup(markup: str) -> str:
+    """Return *markup*, mrkdwn of ours, as plain text."""
+    parts = CODE.split(markup)
+    parts[::2] = [MARK.sub("", part).replace(WORD_JOINER, "") for part in parts[::2]]
+    return unescape("".join(parts))
 
 
 INNER_QUOTES: Final = str.maketrans("“”", "‘’")
@@ -287,8 +300,28 @@ def _last_text(blocks: Sequence[Block]) -> int:
 
 
 def _size(blocks: Sequence[Block]) -> int:
-    """Return the characters of all but tables, which have a limit of their own."""
-    return sum(len(repr(block)) for block in blocks if block["type"] != "data_table")
+    return sum(len(repr(block)) for block in blocks)
+
+
+ROWS_PER_PAGE: Final = 20
+"""Rows of a list in one message: as many as fit, however long their texts are."""
+MAX_ROW: Final = 440
+MAX_ROWS_CHARACTERS: Final = 10_000
+"""Characters of rows with a button each, which leave room in a message for what stands around them."""
+
+
+def list_rows(rows: Sequence[tuple[str, Block | None]], *, first: int | None) -> list[Block]:
+    """Return a section for each row, a text and its button; without buttons where that is too long.
+
+    *first*: the number of the first row for ``#n``, where they have numbers.
+    """
+    sections = [
+        section(clip_markup(text if first is None else f"#{first + at} {text}", MAX_ROW), button)
+        for at, (text, button) in enumerate(rows)
+    ]
+    if _size(sections) <= MAX_ROWS_CHARACTERS:
+        return sections
+    return [section(text) for text in pack_lines(row["text"]["text"] for row in sections)]
 
 
 MAX_HOST: Final = 260

@@ -12,7 +12,6 @@ from handlers.blocks import inputs, messages
 from handlers.blocks.buttons import button, run_button
 from handlers.blocks.inputs import label_text
 from handlers.blocks.messages import Block, Message, actions, as_sentence, code, context, esc, message, mrkdwn, quote
-from handlers.blocks.tables import without_tables
 from handlers.grammar.command import Command, slash
 from handlers.grammar.time_fields import parse_expiry, parse_start
 
@@ -187,8 +186,7 @@ def fallback_view(view: View, *, passes: bool, ended: bool) -> View:
 
 def notice(message: Message, channel: str = "") -> View:
     """Return an answer shown where the person looks: in the modal that is open. *channel* is where they came from."""
-    blocks = list(without_tables(message).blocks)  # Slack takes no table in a modal
-    return frame("Gatehouse", blocks, callback_id="v1.notice", metadata={"channel": channel})
+    return frame("Gatehouse", list(message.blocks), callback_id="v1.notice", metadata={"channel": channel})
 
 
 FULL_CHANGE: Final = "v1.full"

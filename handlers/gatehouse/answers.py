@@ -23,8 +23,7 @@ from bot.store.audit import Entry, Filters
 from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 from bot.text.times import moment_since, parse_since
-from handlers.blocks.messages import ListPage, plural
-from handlers.blocks.tables import strip_markup
+from handlers.blocks.messages import ListPage, plural, strip_markup
 from handlers.changes.decisions import can_decide
 from handlers.changes.list_view import MAX_LISTED, RowFacts
 from handlers.changes.requests import zone_of

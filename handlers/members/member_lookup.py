@@ -17,8 +17,7 @@ from bot.text.emails import checked_email, mask_email
 from bot.text.search import has_words
 from handlers.blocks import menus, messages
 from handlers.blocks.inputs import MAX_OPTIONS
-from handlers.blocks.messages import Block, ListPage, Message
-from handlers.blocks.tables import ROWS_PER_PAGE
+from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage, Message
 from handlers.changes.requests import outlook_blocks
 from handlers.errors import MemberGone, UnknownSegment
 from handlers.explain.table import words_for

@@ -13,7 +13,6 @@ from bot.text.emails import mask_email
 from handlers.blocks import menus, messages
 from handlers.blocks.buttons import button, run_button, share_button, temporary_button, turn_button, turn_buttons
 from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_commas, join_words, quote
-from handlers.blocks.tables import Row, strip_markup, table
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -88,18 +87,14 @@ def member_list(
     count = messages.plural(page.total, "member")
     title = f"*{count} of {esc(site, 60)}*{_filters(command)}"
     rows = [
-        Row(
-            [
-                strip_markup(name_of(member, public=public)),
-                mask_email(member.email) if public else member.email,
-                join_commas(member.segments, MAX_SEGMENTS_LISTED) or "no segments",
-            ],
+        (
+            _row(member, public=public),
             None if public else run_button("Show", MembersShow(emails=(member.email,), site=site), number),
         )
         for number, member in enumerate(page.items, start=page.first)
     ]
     blocks = [messages.section(title), *messages.gap_lines(gap, "members")]
-    blocks += table("Members", ["Name", "Email", "Segments"], rows, first=page.first if numbered else None)
+    blocks += messages.list_rows(rows, first=page.first if numbered else None)
     blocks.append(
         messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}{_other_sites_text(others, ' · ')}")
     )
@@ -107,6 +102,12 @@ def member_list(
     buttons = [*turn_buttons(page, command), share]
     footer = messages.actions(() if public and command.text else buttons)
     return messages.message(f"{count} of {esc(site, 60)}, {page.label.lower()}", [*blocks, *footer])
+
+
+def _row(member: Member, *, public: bool) -> str:
+    """Return the name and email of *member*, and below them their segments."""
+    head = f"*{name_of(member, public=public)}* · {address(member.email, public=public)}"
+    return f"{head}\n{segments_line(member.segments, MAX_SEGMENTS_LISTED)}"
 
 
 def _empty_list(command: MembersList, site: str, others: Sequence[str], gap: Gap | None) -> Message:

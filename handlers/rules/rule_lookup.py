@@ -26,8 +26,7 @@ from bot.text.names import NARROWED, named_group, resolve_name
 from bot.text.search import has_words
 from handlers.blocks import menus
 from handlers.blocks.inputs import MAX_OPTIONS
-from handlers.blocks.messages import Block, ListPage
-from handlers.blocks.tables import ROWS_PER_PAGE
+from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage
 from handlers.changes.coming import events_until
 from handlers.changes.requests import resolve_start
 from handlers.errors import NotOneGroup, UnknownFilterValue

@@ -12,8 +12,7 @@ from bot.rules.pair_fields import PAIR_FIELDS
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
 from handlers.blocks.buttons import run_button, share_button, turn_button, turn_buttons
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, join_commas, plain_moment, quote
-from handlers.blocks.tables import Number, Row, strip_markup, table
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, join_commas, quote
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -140,8 +139,6 @@ def _rule_buttons(rule: Rule) -> list[Block | None]:
     ]
 
 
-SORTS: Final = {"name": "Sort by name", "type": "Sort by type", "changed": "Sort by last change"}
-"""The labels of the buttons for the same list in another order, from its start."""
 GROUPS_NOT_READ: Final = "Which groups are off couldn’t be read: a rule that is on may be off with its group."
 ORDERS: Final = {"type": ", by type", "changed": ", latest change first"}
 """The suffix of the title for an order other than the default."""
@@ -161,43 +158,35 @@ def rule_list(
         return _empty_list(command, gap, groups)
     count = messages.plural(page.total, "rule")
     title = f"*{count}*{_filters(command)}{ORDERS.get(command.sort or '', '')}"
-    group, changed = (["Group"] if command.group else []), (["Changed (UTC)"] if command.sort == "changed" else [])
-    columns = ["Rule", "Status", *group, *changed, "What it does"]
     rows = [
-        Row(
-            _cells(rule, command, groups, public=public),
+        (
+            _row(rule, command, groups, public=public),
             run_button("Show", RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}"),
         )
         for number, rule in enumerate(page.items, start=page.first)
     ]
     blocks = [messages.section(title), *messages.gap_lines(gap, "rules")]
-    blocks += table("Rules", columns, rows, first=page.first if numbered else None)
+    blocks += messages.list_rows(rows, first=page.first if numbered else None)
     blocks.append(messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}"))
     if groups is None and any(rule.group_id for rule in page.items):
         blocks.append(messages.context(GROUPS_NOT_READ))
     if command.group and groups is None:
         blocks.append(messages.context(ONLY_IDS))
     share = share_button(replace(command, page=page.number))
-    sorts = [
-        turn_button(label, replace(command, sort=order, page=None), f"sort.{order}")
-        for order, label in SORTS.items()
-        if page.total > 1 and order != (command.sort or "name")
-    ]
-    buttons = [*turn_buttons(page, command), share, *sorts]
-    return messages.message(f"{count}, {page.label.lower()}", [*blocks, *messages.actions(buttons)])
+    buttons = messages.actions([*turn_buttons(page, command), share])
+    return messages.message(f"{count}, {page.label.lower()}", [*blocks, *buttons])
 
 
-def _cells(rule: Rule, command: RulesList, groups: Groups | None, *, public: bool) -> list[str | Number]:
+def _row(rule: Rule, command: RulesList, groups: Groups | None, *, public: bool) -> str:
+    """Return the name of *rule* and how it stands, and below it what it does."""
     if public:
         rule = without_secrets(rule, {1})
-    group = [strip_markup(group_name(rule, groups))] if command.group else []
-    changed = [_changed_cell(rule)] if command.sort == "changed" else []
-    does = strip_markup(first_pair_line(rule, 70))
-    return [rule.title, strip_markup(status_words(rule, groups)), *group, *changed, does]
-
-
-def _changed_cell(rule: Rule) -> Number:
-    return Number(rule.modified or 0, plain_moment(rule.modified) if rule.modified else "no date")
+    facts = [f"*{esc(rule.title, 120)}*", status_words(rule, groups)]
+    if command.group:
+        facts.append(group_name(rule, groups))
+    if command.sort == "changed":
+        facts.append(f"changed {messages.moment(rule.modified)}" if rule.modified else "no date")
+    return " · ".join(facts) + "\n" + first_pair_line(rule, 70)
 
 
 def _filters(command: RulesList) -> str:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import aiohttp
 import structlog
@@ -19,12 +19,9 @@ from bot.metrics import SLACK_CALLS
 from handlers.blocks.masking import is_public, mask_message, mask_part
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import View
-from handlers.blocks.tables import has_table, without_tables
 from handlers.slack.reply import Caller
 
 log = structlog.get_logger(__name__)
-
-T = TypeVar("T")
 
 NO_CODE: Final = "unknown_error"
 """Stands for the error code of an answer that has none."""
@@ -51,10 +48,6 @@ class SlackRefused(Exception):
 
 class ModalGone(SlackRefused):
     """The modal that was to be updated was closed, or shows something newer."""
-
-
-NO_TABLES: Final = frozenset({"invalid_blocks", "invalid_attachments", "msg_blocks_too_long"})
-"""Slack's error codes for a message with a table in a workspace that doesn't support tables."""
 
 
 GONE: Final = frozenset({"not_found", "hash_conflict", "expired_trigger_id", "exchanged_trigger_id"})
@@ -107,9 +100,6 @@ class Slack:
     scopes: str = ""
     """The scopes of our token, separated by commas, from Slack's last answer."""
 
-    takes_tables: bool = True
-    """Whether this workspace has not refused a table yet."""
-
     def clock_trouble(self) -> str:
         """Return how far this machine's clock is off; empty where it is right: Slack's signatures are valid for five minutes."""
         return "" if abs(self.ahead) <= MAX_SKEW else f"{self.ahead:.0f} s off from Slack’s clock"
@@ -159,30 +149,12 @@ class Slack:
     async def post(self, channel: str, message: Message, *, thread: str | None = None) -> tuple[str, str]:
         """Post to a channel, or to the *thread* of one of its messages; return where it can be edited."""
         place = {"channel": channel} if thread is None else {"channel": channel, "thread_ts": thread}
-        answer = await self._deliver(
-            _mask_for(channel, message), lambda content: self.call("chat.postMessage", **place, **content, **QUIET)
-        )
+        content = _content(_mask_for(channel, message))
+        answer = await self.call("chat.postMessage", **place, **content, **QUIET)
         return str(answer.get("channel") or channel), str(answer.get("ts") or "")
 
     async def edit(self, channel: str, ts: str, message: Message) -> None:
-        await self._deliver(
-            _mask_for(channel, message), lambda content: self.call("chat.update", channel=channel, ts=ts, **content)
-        )
-
-    async def _deliver(self, message: Message, send: Callable[[dict[str, Any]], Awaitable[T]]) -> T:
-        """Send *message*; where Slack refuses its table, send it as sections, and from then on every other table, too."""
-        if self.takes_tables and has_table(message):
-            try:
-                return await send(_content(message))
-            except SlackRefused as refusal:
-                if refusal.code not in NO_TABLES:
-                    raise
-                log.warning("table_refused", code=refusal.code)
-            answer = await send(_content(without_tables(message)))
-            # Only once it is taken without its table: the message may have been refused for something else in it.
-            self.takes_tables = False
-            return answer
-        return await send(_content(without_tables(message)))
+        await self.call("chat.update", channel=channel, ts=ts, **_content(_mask_for(channel, message)))
 
     async def whisper(self, caller: Caller, message: Message, *, replace: bool = False) -> None:
         """Answer *caller* alone: by the response URL, else by an ephemeral message in the channel, else in a direct message."""
@@ -194,9 +166,7 @@ class Slack:
             return
         place = {"channel": caller.channel, **({"thread_ts": caller.thread} if caller.thread else {})}
         try:
-            await self._deliver(
-                message, lambda content: self.call("chat.postEphemeral", user=caller.user, **place, **content)
-            )
+            await self.call("chat.postEphemeral", user=caller.user, **place, **_content(message))
         except SlackRefused as refusal:
             log.info("private_reply_refused", code=refusal.code, request=caller.request)
             await self.post(caller.user, message)
@@ -208,18 +178,8 @@ class Slack:
             body["thread_ts"] = caller.thread
         webhook = AsyncWebhookClient(str(caller.response_url), session=self.responses)
         webhook.proxy = None  # as all else, by the proxy of the session, whatever the environment says
-
-        async def send(content: dict[str, Any]) -> bool:
-            answer = await webhook.send_dict(body | content)
-            # A response URL answers in plain text, and the SDK doesn't raise for a refusal.
-            if refusal := next((code for code in NO_TABLES if code in answer.body), ""):
-                raise SlackRefused(refusal)
-            return answer.status_code == 200
-
         try:
-            return await self._deliver(message, send)
-        except SlackRefused:
-            return False
+            return (await webhook.send_dict(body | _content(message))).status_code == 200
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             log.info("response_url_unreachable", error=type(error).__name__)
             return False

@@ -17,7 +17,7 @@ from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
 from bot.policy.model import Why
 from bot.store.audit import Event
 from bot.store.db import CommitUnknown, StoreError
-from handlers.blocks import messages, modals, tables
+from handlers.blocks import messages, modals
 from handlers.blocks.messages import Block, Message
 from handlers.blocks.modals import View
 from handlers.errors import NotPinned, NoTrigger
@@ -254,7 +254,7 @@ async def _without_refused_buttons(message: Message, caller: Caller, access: Acc
 
 def _buttons(block: Block) -> list[Block]:
     accessory = [block["accessory"]] if "accessory" in block else []
-    return [*block.get("elements", ()), *accessory, *tables.buttons_of(block)]
+    return [*block.get("elements", ()), *accessory]
 
 
 def _operations(button: Block) -> frozenset[str]:
@@ -281,8 +281,6 @@ def _without_refused(block: Block, refused: frozenset[str]) -> Block | None:
     gone = [button for button in _buttons(block) if (needs := _operations(button)) and needs <= refused]
     if not gone:
         return block
-    if block.get("type") == "data_table":
-        return tables.without_buttons(block, gone)
     if block.get("type") == "actions":
         allowed = [button for button in block["elements"] if button not in gone]
         return {**block, "elements": allowed} if allowed else None

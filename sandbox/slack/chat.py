@@ -12,9 +12,8 @@ from sandbox.slack.people import Channel
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
 from sandbox.slack.texts import escape_text
-from sandbox.slack.validation import Problem, are_blocks_too_long, as_errors, as_messages, check_message
+from sandbox.slack.validation import are_blocks_too_long, as_errors, as_messages, check_message
 from sandbox.slack.validation.limits import LIMITS
-from sandbox.slack.validation.rules import ONE_TABLE
 
 MAX_ATTACHMENTS: Final = 100
 
@@ -116,7 +115,6 @@ class Chat:
         return {"channel": channel.id, "permalink": link}
 
 
-NO_TABLE: Final = "unsupported type: data_table"
 MAX_TEXT: Final = 40_000
 """Characters after which Slack cuts off the text of a message."""
 
@@ -132,7 +130,7 @@ def parse_content(state: State, payload: Arguments) -> Content:
         raise Refused("no_text")
     if blocks is not None and not isinstance(blocks, list):
         raise Refused("invalid_blocks_format")
-    _check_blocks(state, blocks, attachments)
+    _check_blocks(blocks, attachments)
     if text is not None and not isinstance(text, str):
         raise Refused("invalid_arguments")
     return Content(
@@ -143,16 +141,11 @@ def parse_content(state: State, payload: Arguments) -> Content:
     )
 
 
-def _check_blocks(state: State, blocks: list[Any] | None, attachments: list[Any] | None) -> None:
+def _check_blocks(blocks: list[Any] | None, attachments: list[Any] | None) -> None:
     problems = check_message({"blocks": blocks, "attachments": attachments})
-    if not (problems or state.takes_tables):
-        types = [block["type"] for block in blocks or ()]
-        problems = [Problem(f"/blocks/{at}/type", NO_TABLE) for at, one in enumerate(types) if one == "data_table"]
     if problems:
         messages = ["[ERROR] failed to match all allowed schemas [json-pointer:/blocks]", *as_messages(problems)]
-        # Slack keeps tables as attachments, and says so when there are two.
-        refusal = "invalid_attachments" if any(one.text == ONE_TABLE for one in problems) else "invalid_blocks"
-        raise Refused(refusal, errors=as_errors(problems), response_metadata={"messages": messages})
+        raise Refused("invalid_blocks", errors=as_errors(problems), response_metadata={"messages": messages})
     if blocks and are_blocks_too_long(blocks):
         raise Refused("msg_blocks_too_long")
 

@@ -7,15 +7,13 @@ from typing import Any, Final
 
 from sandbox.slack.validation import INTERACTIVE
 
-HOLDERS: Final = ("accessory", "element", "elements", "rows")
-"""The properties of a block, or of a cell, that hold interactive elements."""
+HOLDERS: Final = ("accessory", "element", "elements")
+"""The properties of a block that hold interactive elements."""
 
 
 def elements_of(block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the interactive elements of a block."""
-    cells = (cell for row in block.get("rows") or () for cell in row)
-    buttons = (cell["element"] for cell in cells if cell["type"] == "action")
-    for one in (block.get("accessory"), block.get("element"), *(block.get("elements") or ()), *buttons):
+    for one in (block.get("accessory"), block.get("element"), *(block.get("elements") or ())):
         if isinstance(one, dict) and "action_id" in one:
             yield one
 

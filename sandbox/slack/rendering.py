@@ -59,20 +59,10 @@ def block_lines(block: Mapping[str, Any]) -> Iterator[str]:
     elif kind == "input":
         optional = " (optional)" if block.get("optional") else ""
         yield f"{_object_text(block.get('label'))}{optional}: {element(block.get('element') or {})}"
-    elif kind in {"table", "data_table"}:
-        for row in block.get("rows") or ():
-            yield " | ".join(_cell_text(one) for one in row)
     elif kind == "divider":
         yield "—"
     else:
         yield f"({kind})"
-
-
-def _cell_text(one: Mapping[str, Any]) -> str:
-    """A cell of a table: its text as it is, or its button."""
-    if one.get("type") == "action":
-        return element(one["element"])
-    return str(one["text"]) if "text" in one else " ".join(_text_parts(one))
 
 
 def _text_parts(part: Any) -> Iterator[str]:

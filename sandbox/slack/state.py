@@ -51,8 +51,6 @@ class State:
     """Seconds; the first workspace's value counts for all workspaces."""
     new_response_urls: tuple[float, int] = (RESPONSE_LIFE, 0)
     """For new response URLs: seconds that one is valid, and uses that count as spent; the first workspace's, for all."""
-    takes_tables: bool = True
-    """Whether messages may have a data table: the block is from 2026, and not every workspace may support it."""
     watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
     happened: Callable[[Happening], None] = lambda _: None
     """Called with everything that may become an event for the app."""

@@ -232,7 +232,6 @@ def slack_troubles(
         "used": ("used up on arrival", (RESPONSE_LIFE, RESPONSE_USES)),
     }
     uploads = {"on": ("allowed", False), "off": ("switched off by an admin", True)}
-    tables = {"taken": ("taken", True), "refused": ("refused", False)}
     tiers = {"off": ("not enforced", False), "on": ("enforced, as by Slack", True)}
     cuts = {"stays": ("stays up", 0), "cut": ("cut with the next envelope", 1)}
 
@@ -250,9 +249,6 @@ def slack_troubles(
         ),
         *([socket] if sockets.is_enabled else []),
         make_row("uploads", FROM_BOT, "File uploads are", "No file gets in.", (state.files, "is_disabled"), uploads),
-        make_row(
-            "tables", FROM_BOT, "Data tables are", "As in a workspace without them.", (state, "takes_tables"), tables
-        ),
         make_row("limits", FROM_BOT, "Rate limits are", "Per method and channel.", (limits, "is_on"), tiers),
         fault_row(
             *("slack", FROM_BOT, "The Web API refuses, fails, or its answer is lost."),

@@ -131,23 +131,6 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
     assert (await store.outbox.backlogs())["given_up"][0] == 0
 
 
-async def test_a_workspace_without_tables_gets_sections_and_is_asked_once(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
-    workspace.slack.troubles.apply("tables", {"choice": "refused"})
-
-    listed = await alice.says("/rules list")
-    assert {block["type"] for block in listed.blocks} == {"section", "context", "actions"}
-    assert "#20 " in alice.slack_text(listed)
-    await alice.clicks(listed, "Share in channel")
-    await cara.sees("Old shop")
-    await alice.clicks(listed, "v1.run.3")
-    await alice.sees("[Switch on]")
-
-    tried = [one for one in workspace.slack.state.traffic if one["what"] in {"response_url", "chat.postMessage"}]
-    assert [one["status"] for one in tried if one["status"] != "ok"] == ["invalid_blocks"]
-
-
 @pytest.mark.threat("C2")
 async def test_a_token_that_was_revoked_shows_in_readiness(workspace: Sandbox, alice: Colleague) -> None:
     workspace.slack.faults.add("token_revoked", method="users.info", times=99)

@@ -416,35 +416,44 @@ Type to find one:  <>
             "a list": """\
 11 rules, page 1 of 2
 11 rules
-# | Rule | Status | Details | What it does
-#1 | Old shop to new shop | On | [Show] | https://shop.example.com/old → https://shop.example.com/new
-#2 | Blog readers to new shop | On | [Show] | https://shop.example.com/old → https://shop.example.com/new · only for page domain blog.example.com, method GET
-#3 | Debug header for support | On | [Show] | URL contains https://shop.example.com/: adds request header X-Debug: 1
-#4 | Summer sale | Off | [Show] | https://shop.example.com/old → https://shop.example.com/sale
-#5 | Chat widget | On, but its group “Experiments” is off | [Show] | https://shop.example.com/old → https://shop.example.com/chat
-#6 | Campaign links | On | [Show] | https://shop.example.com/c/1 → https://shop.example.com/campaign/1 · and 13 more pairs
-#7 | Block the landing page | On | [Show] | https://shop.example.com/landing: blocked
-#8 | Back to the old shop | On | [Show] | https://shop.example.com/new → https://shop.example.com/old
-#9 | New shop to landing page | On | [Show] | https://shop.example.com/new → https://shop.example.com/landing
-#10 | Old shop to the archive | On | [Show] | https://shop.example.com/old → https://archive.example.com/
+#1 Old shop to new shop · On
+`https://shop.example.com/old` → `https://shop.example.com/new`  [Show]
+#2 Blog readers to new shop · On
+`https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`  [Show]
+#3 Debug header for support · On
+URL contains `https://shop.example.com/`: adds request header `X-Debug`: `1`  [Show]
+#4 Summer sale · Off
+`https://shop.example.com/old` → `https://shop.example.com/sale`  [Show]
+#5 Chat widget · On, but its group “Experiments” is off
+`https://shop.example.com/old` → `https://shop.example.com/chat`  [Show]
+#6 Campaign links · On
+`https://shop.example.com/c/1` → `https://shop.example.com/campaign/1` · and 13 more pairs  [Show]
+#7 Block the landing page · On
+`https://shop.example.com/landing`: blocked  [Show]
+#8 Back to the old shop · On
+`https://shop.example.com/new` → `https://shop.example.com/old`  [Show]
+#9 New shop to landing page · On
+`https://shop.example.com/new` → `https://shop.example.com/landing`  [Show]
+#10 Old shop to the archive · On
+`https://shop.example.com/old` → `https://archive.example.com/`  [Show]
 Page 1 of 2   ·   `#n` in your next command means a row of this list
-[Next ›]  [Share in channel]  [Sort by type]  [Sort by last change]\
+[Next ›]  [Share in channel]\
 """,
             "a list in the channel": """\
 2 rules, page 1 of 1
 2 rules
 Old shop to new shop · On
-https://shop.example.com/old → https://shop.example.com/new  [Show]
+`https://shop.example.com/old` → `https://shop.example.com/new`  [Show]
 Summer sale · Off
-https://shop.example.com/old → https://shop.example.com/sale  [Show]
+`https://shop.example.com/old` → `https://shop.example.com/sale`  [Show]
 Page 1 of 1
-[Share in channel]  [Sort by type]  [Sort by last change]\
+[Share in channel]\
 """,
             "a list of a group, by last change": """\
 1 rule, page 1 of 1
 1 rule · group “Sales”, latest change first
-#1 Campaign links · On · Sales campaigns · 2026-11-18 11:06
-https://shop.example.com/c/1 → https://shop.example.com/campaign/1 · and 13 more pairs  [Show]
+#1 Campaign links · On · (file_folder) Sales campaigns · changed 2026-11-18 11:06 UTC
+`https://shop.example.com/c/1` → `https://shop.example.com/campaign/1` · and 13 more pairs  [Show]
 Page 1 of 1   ·   `#n` in your next command means a row of this list
 [Share in channel]\
 """,

@@ -1,12 +1,10 @@
 // Block Kit's layout blocks as nodes. What this page cannot draw is named in a visible box.
 
-import { dataTableNode } from "./datatable.js";
 import { freshId, h, icon } from "./dom.js";
 import { elementNode } from "./elements.js";
 import { markdown } from "./markdown.js";
 import { plain, textNodes } from "./mrkdwn.js";
 import { richText } from "./richtext.js";
-import { tableNode } from "./table.js";
 
 const BLOCKS = {
   section: sectionNode,
@@ -29,8 +27,6 @@ const BLOCKS = {
     ),
   input: inputNode,
   rich_text: (block, surface) => h("div", { class: "block-rich" }, richText(block.elements, surface.names)),
-  table: (block, surface) => tableNode(block, surface.names),
-  data_table: dataTableNode,
   markdown: (block) => h("div", { class: "block-markdown" }, markdown(block.text)),
   alert: alertNode,
   video: videoNode,

@@ -11,7 +11,6 @@ from sandbox.slack.validation.kinds import Many, Obj
 from sandbox.slack.validation.limits import LIMITS
 
 VIEWS: Final = ("modal", "home")
-TABLES: Final = ("table", "data_table")
 
 
 def as_messages(problems: Sequence[Problem]) -> list[str]:
@@ -40,9 +39,8 @@ def check_message(payload: Mapping[str, Any], *, prefix: str = "") -> list[Probl
 
 
 def are_blocks_too_long(blocks: Sequence[Any]) -> bool:
-    """Whether Slack would answer msg_blocks_too_long. Tables don't count: they have documented limits of their own."""
-    counted = [one for one in blocks if not (isinstance(one, Mapping) and one.get("type") in TABLES)]
-    return len(json.dumps(counted, ensure_ascii=False)) > (LIMITS["message.characters"].high or 0)
+    """Whether Slack would answer msg_blocks_too_long."""
+    return len(json.dumps(blocks, ensure_ascii=False)) > (LIMITS["message.characters"].high or 0)
 
 
 def check_view(view: Any, *, prefix: str = "/view") -> list[Problem]:

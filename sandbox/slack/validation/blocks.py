@@ -14,7 +14,6 @@ from sandbox.slack.validation.kinds import (
     Kind,
     Many,
     Obj,
-    OrNull,
     Rule,
     Shape,
     Str,
@@ -22,14 +21,11 @@ from sandbox.slack.validation.kinds import (
     plain,
 )
 from sandbox.slack.validation.rules import (
-    ONE_TABLE,
     any_of,
     at_most_of,
-    cells_within,
     check_focus,
     check_ids,
     check_markdown,
-    check_rows,
     check_submit,
     check_view_size,
     not_both,
@@ -41,8 +37,6 @@ from sandbox.slack.validation.shapes import ELEMENTS, IN_ACTIONS, IN_INPUT, IN_S
 MESSAGE: Final = ("message",)
 NOWHERE: Final[tuple[str, ...]] = ()
 IMAGE: Final = Elem(("image",))
-CELL_TYPES: Final = ("raw_text", "raw_number", "rich_text")
-DATA_CELL_TYPES: Final = (*CELL_TYPES, "action")
 IN_CONTAINER: Final = (
     "actions",
     "context",
@@ -52,7 +46,6 @@ IN_CONTAINER: Final = (
     "input",
     "rich_text",
     "section",
-    "table",
     "video",
 )
 
@@ -66,7 +59,7 @@ def _block(
     return Shape(must, (may or {}) | {"block_id": Str("block_id")}, surfaces, rules)
 
 
-# Where people saw another surface refuse what the documentation allows (card in modals; table in home), it is refused.
+# Where people saw another surface refuse what the documentation allows (card in modals), it is refused.
 BLOCKS: Final[dict[str, Shape]] = {
     "section": _block(
         {},
@@ -161,21 +154,6 @@ BLOCKS: Final[dict[str, Shape]] = {
         {"details": RICH_TEXT, "output": RICH_TEXT, "sources": Many(Elem(("url",)), "task_card.sources")},
         MESSAGE,
     ),
-    "table": _block(
-        {"rows": Many(Many(Elem(CELL_TYPES), "table.cells"), "table.rows")},
-        {"column_settings": Many(OrNull(Obj("column_setting")), "table.column_settings")},
-        MESSAGE,
-        (cells_within("table.characters"),),
-    ),
-    "data_table": _block(
-        {"caption": Str(), "rows": Many(Many(Elem(DATA_CELL_TYPES), "data_table.cells"), "data_table.rows")},
-        {
-            "page_size": Int("data_table.page_size"),
-            "row_header_column_index": Int("data_table.row_header_column_index"),
-        },
-        MESSAGE,
-        (check_rows, cells_within("data_table.characters")),
-    ),
     "data_visualization": _block(
         {"title": Str("data_visualization.title"), "chart": Elem(("pie", "bar", "area", "line"))}, surfaces=MESSAGE
     ),
@@ -200,7 +178,6 @@ SURFACES: Final[dict[str, Shape]] = {
             check_ids,
             check_focus,
             check_markdown,
-            at_most_of("message.tables", ("table", "data_table"), words=ONE_TABLE),
             at_most_of("message.charts", ("data_visualization",)),
         ),
     ),

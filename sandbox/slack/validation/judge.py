@@ -19,7 +19,6 @@ from sandbox.slack.validation.kinds import (
     Many,
     Number,
     Obj,
-    OrNull,
     Shape,
     Str,
     Text,
@@ -76,8 +75,6 @@ class Judge:
                 yield from self._check_list(found, item, limit, pointer)
             case Int(limit):
                 yield from _check_integer(found, self.limits[limit], pointer)
-            case OrNull(inner):
-                yield from () if found is None else self.check_value(found, inner, pointer)
             case _:
                 yield from _check_single(found, kind, pointer)
 

@@ -97,14 +97,7 @@ class Many:
     limit: str
 
 
-@dataclass(frozen=True, slots=True)
-class OrNull:
-    """The kind, or null."""
-
-    kind: Kind
-
-
-Kind = Str | Text | Form | Bool | Int | Number | Enum | Obj | Elem | Block | Many | OrNull
+Kind = Str | Text | Form | Bool | Int | Number | Enum | Obj | Elem | Block | Many
 
 EVERYWHERE: Final = ("message", "modal", "home")
 

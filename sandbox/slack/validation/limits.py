@@ -28,7 +28,6 @@ LIMITS: Final[dict[str, Limit]] = {
     "message.blocks": Limit(50, 0),
     "message.attachments": Limit(100, 0),
     "message.markdown": Limit(12_000, 0),
-    "message.tables": Limit(1, 0),
     "message.charts": Limit(2, 0),
     "message.characters": Limit(13_200, 0),  # seen, not documented: bolt-js #2509
     "modal.blocks": Limit(100, 0),
@@ -116,15 +115,6 @@ LIMITS: Final[dict[str, Limit]] = {
     "container.child_blocks": Limit(10),
     "plan.tasks": Limit(50),
     "task_card.sources": Limit(None),
-    "table.rows": Limit(100),
-    "table.cells": Limit(20),
-    "table.column_settings": Limit(20),
-    "table.characters": Limit(10_000, 0),
-    "data_table.rows": Limit(201, 2),  # with the header; older documentation says 101
-    "data_table.cells": Limit(20),
-    "data_table.characters": Limit(20_000, 0),
-    "data_table.page_size": Limit(100),
-    "data_table.row_header_column_index": Limit(19, 0),
     "data_visualization.title": Limit(50),
     "chart.segments": Limit(12),
     "chart.series": Limit(12),

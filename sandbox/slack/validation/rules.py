@@ -15,7 +15,6 @@ from sandbox.slack.validation.limits import LIMITS
 Refusals = Iterator[tuple[str, str]]
 
 NO_SUBMIT: Final = "must define `submit` to use an `input` block in modals"
-ONE_TABLE: Final = "only_one_table_allowed"
 VIEW_TOO_LARGE: Final = "view_too_large"
 
 
@@ -84,40 +83,6 @@ def check_initial_options(found: Found) -> Refusals:
         yield "/initial_option", "initial_option must exactly match one of the options"
     if any(one not in options for one in found.get("initial_options", ())):
         yield "/initial_options", "initial_options must exactly match one of the options"
-
-
-def _cell_texts(value: Any) -> Iterator[str]:
-    """Yield the texts of cells, and those of a button in one: Slack doesn't say whether these count."""
-    if isinstance(value, Mapping):
-        for name, one in value.items():
-            yield from [one] if name in {"text", "value"} and isinstance(one, str) else _cell_texts(one)
-    elif isinstance(value, list):
-        for one in value:
-            yield from _cell_texts(one)
-
-
-def cells_within(limit: str) -> Rule:
-    """The characters of all cells together."""
-
-    def rule(found: Found) -> Refusals:
-        most = LIMITS[limit].high or 0
-        if sum(map(len, _cell_texts(found["rows"]))) > most:
-            yield "/rows", too_long_text(most)
-
-    return rule
-
-
-def check_rows(found: Found) -> Refusals:
-    """Check that rows are of one length, under a header that is plain."""
-    width = len(found["rows"][0])
-    for number, row in enumerate(found["rows"]):
-        if len(row) != width:
-            yield f"/rows/{number}", f"must provide exactly {width} items"
-    for number, cell in enumerate(found["rows"][0]):
-        if cell["type"] in {"rich_text", "action"}:
-            yield f"/rows/0/{number}/type", f"unsupported type: {cell['type']}"
-    if found.get("row_header_column_index", 0) >= width:
-        yield "/row_header_column_index", f"must be between 0 and {width - 1}"
 
 
 def check_series(found: Found) -> Refusals:

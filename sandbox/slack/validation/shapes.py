@@ -106,7 +106,6 @@ OBJECTS: Final[dict[str, Shape]] = {
         {"text": plain("button.text"), "value": Str("button.value")},
         {"accessibility_label": Str("button.accessibility_label")},
     ),
-    "column_setting": Shape({}, {"align": Enum(("left", "center", "right")), "is_wrapped": Bool()}),
     "style": Shape({}, {name: Bool() for name in ("bold", "italic", "strike", "code", "underline")}),
     "mention_style": Shape(
         {}, {name: Bool() for name in ("bold", "italic", "strike", "highlight", "client_highlight", "unlink")}
@@ -290,19 +289,16 @@ ELEMENTS: Final[dict[str, Shape]] = {
         {"filetypes": Many(Str("id"), "file_input.filetypes"), "max_files": Int("file_input.max_files")},
         ("modal",),
     ),
-    # Texts that stand among elements, and cells
+    # Texts that stand among elements
     "plain_text": Shape({"text": Str("text")}, {"emoji": Bool()}),
     "mrkdwn": Shape({"text": Str("text")}, {"verbatim": Bool()}),
-    "raw_text": Shape({"text": Str()}, {}),
-    "raw_number": Shape({"value": Number(), "text": Str()}, {}),
-    "action": Shape({"element": Elem(("button",))}, {"fallback": Elem(("raw_text", "raw_number"))}),
     "icon": Shape({"name": Enum(SLACK_ICONS)}, {}),
     "url": Shape({"url": URL, "text": Str()}, {}),
     "pie": Shape({"segments": Many(Obj("segment"), "chart.segments")}, {}),
     "bar": _chart(),
     "area": _chart(),
     "line": _chart(),
-    # A block of its own, and also what a cell, a title or an input holds.
+    # A block of its own, and also what a title or an input holds.
     "rich_text": Shape(
         {"elements": Many(Elem(tuple(IN_RICH_TEXT)), "rich_text.elements")}, {"block_id": Str("block_id")}
     ),

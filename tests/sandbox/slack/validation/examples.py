@@ -24,7 +24,6 @@ from sandbox.slack.validation.kinds import (
     Many,
     Number,
     Obj,
-    OrNull,
     Shape,
     Str,
     Text,
@@ -86,8 +85,6 @@ def example(kind: Kind) -> Any:
     match kind:
         case Many(item, limit):
             return [example(item) for _ in range(max(LIMITS[limit].low, 1))]
-        case OrNull(inner):
-            return example(inner)
         case Block(None):
             return {"type": "divider"}
         case Obj() | Elem() | Block():
@@ -139,16 +136,12 @@ class Slot(NamedTuple):
 def slots(kind: Kind) -> Iterator[Slot]:
     """*kind* itself and, of lists, the first item."""
     yield Slot("", kind, lambda value: value)
-    if isinstance(kind, Many | OrNull):
-        inner, at = (kind.item, "/0") if isinstance(kind, Many) else (kind.kind, "")
-        for slot in slots(inner):
-            wrap = slot.wrap if isinstance(kind, OrNull) else lambda value, put=slot.wrap: [put(value)]
-            yield Slot(at + slot.at, slot.kind, wrap)
+    if isinstance(kind, Many):
+        yield from map(_in_list, slots(kind.item))
 
 
-ACTION: Final = Key("element", "action")
-BELOW_HEADER: Final = Slot("/1/0", Elem(("action",)), lambda value: [[{"type": "raw_text", "text": "x"}], [value]])
-"""Where a cell with a button stands in the rows of a data table: not in the first."""
+def _in_list(slot: Slot) -> Slot:
+    return Slot(f"/0{slot.at}", slot.kind, lambda value: [slot.wrap(value)])
 
 
 class Way(NamedTuple):
@@ -180,7 +173,7 @@ def _below(parent: Key) -> Iterator[tuple[Key, Way]]:
     for name, kind in {**parent.shape.must, **parent.shape.may}.items():
         for slot in slots(kind):
             for key in _keys(slot.kind):
-                yield key, Way(parent, name, BELOW_HEADER if key == ACTION else slot)
+                yield key, Way(parent, name, slot)
 
 
 WAYS: Final = _ways()
@@ -213,7 +206,7 @@ def place(key: Key) -> Place:
 
 
 def settle(value: Any) -> None:
-    """Make siblings agree: choices with their options, rows with each other, points with their axis."""
+    """Make siblings agree: choices with their options, points with their axis."""
     if isinstance(value, dict):
         for fits, mend in MENDS:
             if fits(value):
@@ -226,13 +219,6 @@ def _agree_options(element: Payload) -> None:
     chosen = [element["initial_option"]] if "initial_option" in element else element["initial_options"]
     if "options" in element:
         element["options"] = chosen
-
-
-def _agree_rows(block: Payload) -> None:
-    width = max(block.get("row_header_column_index", 0) + 1, *map(len, block["rows"]), 1)
-    block["rows"] += [[] for _ in range(2 - len(block["rows"]))]
-    for row in block["rows"]:
-        row += [{"type": "raw_text", "text": "x"} for _ in range(width - len(row))]
 
 
 def _agree_axis(chart: Payload) -> None:
@@ -255,7 +241,6 @@ def _either(first: str, second: str) -> tuple[Callable[[Payload], bool], Callabl
 
 MENDS: Final[list[tuple[Callable[[Payload], bool], Callable[[Payload], Any]]]] = [
     (lambda found: "initial_option" in found or "initial_options" in found, _agree_options),
-    (lambda found: found.get("type") == "data_table", _agree_rows),
     (lambda found: "axis_config" in found, _agree_axis),
     _either("options", "option_groups"),
     _either("image_url", "slack_file"),

@@ -32,8 +32,10 @@ NOT_OURS: Final = {
     ("datetimepicker", "placeholder"),
 }
 """Inherited by the SDK's classes; Slack's documentation has no such property."""
+UNKNOWN: Final = {"auth_provider", "raw_text", "raw_number", "action", "table", "data_table"}
+"""Types of the SDK that the local Slack doesn't have: sign-in, and tables."""
 OWN: Final = [
-    *[one for one in _sdk_limits() if one[0] != "auth_provider" and one[:2] not in NOT_OURS],
+    *[one for one in _sdk_limits() if one[0] not in UNKNOWN and one[:2] not in NOT_OURS],
     *[("option", "text", sdk.Option.label_max_length), ("option", "value", sdk.Option.value_max_length)],
     *[("option_group", "label", sdk.OptionGroup.label_max_length)],
     *[("option_group", "options", sdk.OptionGroup.options_max_length)],
@@ -54,7 +56,6 @@ NUMBERS: Final = {
     "message.blocks": (0, 50),
     "message.attachments": (0, 100),
     "message.markdown": (0, 12_000),
-    "message.tables": (0, 1),
     "message.charts": (0, 2),
     "message.characters": (0, 13_200),
     "modal.blocks": (0, 100),
@@ -84,14 +85,6 @@ NUMBERS: Final = {
     "plain_text_input.max_length": (1, 3000),
     "rich_text_input.lines": (1, 100),
     "file_input.max_files": (1, 10),
-    "table.rows": (1, 100),
-    "table.cells": (1, 20),
-    "table.column_settings": (1, 20),
-    "table.characters": (0, 10_000),
-    "data_table.rows": (2, 201),
-    "data_table.cells": (1, 20),
-    "data_table.characters": (0, 20_000),
-    "data_table.page_size": (1, 100),
     "data_visualization.title": (1, 50),
     "chart.segments": (1, 12),
     "chart.series": (1, 12),
@@ -126,9 +119,9 @@ UNLIKE: Final[dict[str, tuple[set[str], set[str]]]] = {
 
 
 def _sdk_kinds() -> Iterator[tuple[str, Shape, set[str]]]:
-    """Every type of the SDK with our shape of it, and the properties that the SDK writes."""
+    """Every other type of the SDK with our shape of it, and the properties that the SDK writes."""
     for kind in vars(sdk).values():
-        if isinstance(kind, type) and isinstance(name := getattr(kind, "type", None), str) and name != "auth_provider":
+        if isinstance(kind, type) and isinstance(name := getattr(kind, "type", None), str) and name not in UNKNOWN:
             shapes = BLOCKS if issubclass(kind, sdk.Block) else ELEMENTS
             yield name, shapes[name], set(object.__new__(kind).attributes)
 
@@ -155,8 +148,6 @@ REQUIRED: Final = {
         "markdown": "text",
         "plan": "title",
         "task_card": "task_id title status",
-        "table": "rows",
-        "data_table": "rows caption",
         "data_visualization": "title chart",
         "file": "external_id source",
         "call": "call_id",
@@ -171,13 +162,11 @@ REQUIRED: Final = {
         "radio_buttons": "options",
         "number_input": "is_decimal_allowed",
         "image": "alt_text",
-        "raw_number": "value text",
-        "action": "element",
         "icon": "name",
         "url": "url text",
         "pie": "segments",
         **dict.fromkeys(("bar", "area", "line"), "series axis_config"),
-        **dict.fromkeys(("plain_text", "mrkdwn", "raw_text", "text"), "text"),
+        **dict.fromkeys(("plain_text", "mrkdwn", "text"), "text"),
         **dict.fromkeys(("rich_text", *IN_RICH_TEXT), "elements"),
         "rich_text_list": "elements style",
         "link": "url",

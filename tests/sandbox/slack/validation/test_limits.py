@@ -100,12 +100,6 @@ def _focused(number: int) -> list[Problem]:
     return _of_message(*inputs)
 
 
-def _table(kind: str, characters: int) -> list[Problem]:
-    """A table of two rows whose cells hold so many characters in all."""
-    rows = [[{"type": "raw_text", "text": "x"}], [{"type": "raw_text", "text": "x" * (characters - 1)}]]
-    return _of_message({"type": kind, "rows": rows} | ({"caption": "x"} if kind == "data_table" else {}))
-
-
 def _markdown(characters: int) -> list[Problem]:
     return _of_message(*({"type": "markdown", "text": "x" * size} for size in (6000, characters - 6000)))
 
@@ -135,20 +129,10 @@ CHART: Final[dict[str, Any]] = {
 }
 WHOLES: Final = {
     "message.markdown": Whole(_markdown, Problem("/blocks", "must be less than 12001 characters")),
-    "message.tables": Whole(
-        lambda n: _of_message(*[{"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]]}] * n),
-        Problem("/blocks", "only_one_table_allowed"),
-    ),
     "message.charts": Whole(lambda n: _of_message(*[CHART] * n), Problem("/blocks", "no more than 2 items allowed")),
     "message.characters": Whole(_long_blocks, Problem("", "msg_blocks_too_long")),
     "view.characters": Whole(_long_view, Problem("/view", "view_too_large")),
     "view.focused": Whole(_focused, Problem("/blocks", "only one element may have focus_on_load")),
-    "table.characters": Whole(
-        lambda n: _table("table", n), Problem("/blocks/0/rows", "must be less than 10001 characters")
-    ),
-    "data_table.characters": Whole(
-        lambda n: _table("data_table", n), Problem("/blocks/0/rows", "must be less than 20001 characters")
-    ),
     "suggestions": Whole(_suggested, Problem("/options", "no more than 100 items allowed")),
 }
 

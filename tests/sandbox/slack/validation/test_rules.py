@@ -1,4 +1,4 @@
-"""What spans several properties: one of two, choices among options, ids of their own, tables that are tables."""
+"""What spans several properties: one of two, choices among options, ids of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from sandbox.slack.validation import (
     Problem,
-    are_blocks_too_long,
     check_message,
     check_options,
     check_response_action,
@@ -30,10 +29,6 @@ def said(key: Key, **changes: Any) -> list[Problem]:
 
 def option(value: str) -> Payload:
     return {"text": TITLE, "value": value}
-
-
-def cell(text: str = "x") -> Payload:
-    return {"type": "raw_text", "text": text}
 
 
 ONE_OF_TWO: Final = [
@@ -214,60 +209,6 @@ def test_a_home_tab_has_no_frame(name: str) -> None:
     assert check_view({"type": "home", "blocks": [], name: TITLE}) == [
         Problem("/view", f"invalid additional property: {name}")
     ]
-
-
-TABLE: Final = Key("block", "data_table")
-
-
-def test_a_data_table_is_a_rectangle_under_a_plain_header() -> None:
-    rich = made(Key("element", "rich_text"))
-    assert said(TABLE, rows=[[cell(), cell()], [cell(), rich]]) == []
-    assert said(TABLE, rows=[[cell(), cell()], [cell()]]) == [Problem("/rows/1", "must provide exactly 2 items")]
-    assert said(TABLE, rows=[[rich], [cell()]]) == [Problem("/rows/0/0/type", "unsupported type: rich_text")]
-    assert said(TABLE, row_header_column_index=1) == [Problem("/row_header_column_index", "must be between 0 and 0")]
-
-
-def test_a_data_table_has_buttons_below_its_header_and_a_table_has_none() -> None:
-    button = {"type": "button", "text": {"type": "plain_text", "text": "Show"}, "value": "1"}
-    action = {"type": "action", "element": button, "fallback": cell("Show")}
-    assert said(TABLE, rows=[[cell()], [action]]) == []
-    assert said(TABLE, rows=[[action], [cell()]]) == [Problem("/rows/0/0/type", "unsupported type: action")]
-    assert said(TABLE, rows=[[cell()], [action | {"element": {"type": "overflow", "options": []}}]]) == [
-        Problem("/rows/1/0/element/type", "unsupported type: overflow")
-    ]
-    assert said(TABLE, rows=[[cell()], [action | {"fallback": action}]]) == [
-        Problem("/rows/1/0/fallback/type", "unsupported type: action")
-    ]
-    assert said(Key("block", "table"), rows=[[action]]) == [Problem("/rows/0/0/type", "unsupported type: action")]
-
-
-def test_what_a_button_in_a_cell_carries_counts_with_the_cells() -> None:
-    def rows(value: int) -> list[Any]:
-        buttons = [{"type": "button", "text": {"type": "plain_text", "text": "x"}, "value": "x" * 1999}] * 9
-        last = buttons[0] | {"value": "x" * value}
-        return [[cell()], *([{"type": "action", "element": one}] for one in [*buttons, last])]
-
-    assert said(TABLE, rows=rows(1998)) == []
-    assert said(TABLE, rows=rows(1999)) == [Problem("/rows", "must be less than 20001 characters")]
-
-
-def test_a_table_is_as_long_as_it_may_be_whatever_the_blocks_around_it_come_to() -> None:
-    table = made(TABLE) | {"rows": [[cell()], [cell("x" * 19_999)]]}
-    line = {"type": "section", "text": {"type": "mrkdwn", "text": "x" * 2900}}
-    assert not are_blocks_too_long([table, *[line] * 4])
-    assert are_blocks_too_long([table, *[line] * 5])
-
-
-def test_a_table_skips_columns_and_has_no_empty_cell() -> None:
-    assert said(Key("block", "table"), column_settings=[None, {"align": "right"}]) == []
-    assert said(Key("block", "table"), rows=[[cell("")]]) == [
-        Problem("/rows/0/0/text", "must be more than 0 characters")
-    ]
-
-
-def test_one_table_of_either_kind_is_all_that_a_message_holds() -> None:
-    both = [made(Key("block", "table")), made(TABLE)]
-    assert check_message({"blocks": both}) == [Problem("/blocks", "only_one_table_allowed")]
 
 
 @pytest.mark.parametrize("kind", ["bar", "area", "line"])

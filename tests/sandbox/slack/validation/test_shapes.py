@@ -9,13 +9,13 @@ import pytest
 
 from sandbox.slack.validation import Problem, check_message, check_view
 from sandbox.slack.validation.blocks import BLOCKS, SURFACES
-from sandbox.slack.validation.kinds import Bool, Kind, Many, Number, OrNull, Str
+from sandbox.slack.validation.kinds import Bool, Kind, Many, Number, Str
 from tests.sandbox.slack.validation.examples import SENDABLE, TABLES, Key, made, place
 
 pytestmark = pytest.mark.slow
 
 MATRIX: Final = {
-    "message": """actions context divider header image input rich_text section video table data_table
+    "message": """actions context divider header image input rich_text section video
                   data_visualization container context_actions markdown plan task_card card carousel""",
     "modal": "actions context divider header image input rich_text section video alert",
     "home": "actions context divider header image input rich_text section video card carousel",
@@ -72,8 +72,6 @@ def _fits(value: Any, kind: Kind) -> bool:
             return isinstance(value, float)
         case Many():
             return isinstance(value, list)
-        case OrNull(inner):
-            return value is None or _fits(value, inner)
         case _:
             return False
 

@@ -59,13 +59,6 @@ async def test_chat_methods_give_each_line_twice(app: App) -> None:
     ]
 
 
-async def test_two_tables_are_refused_as_attachments(app: App) -> None:
-    table = {"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]]}
-    answer = await app.json("chat.postMessage", channel="C0OPS0001", text="x", blocks=[table, table])
-    assert answer["error"] == "invalid_attachments"
-    assert answer["errors"] == ["only_one_table_allowed [json-pointer:/blocks]"]
-
-
 async def test_views_are_refused_as_arguments(app: App) -> None:
     answer = await app.json("views.publish", user_id="U0ALICE01", view={"type": "home", "blocks": [LONG]})
     assert answer["error"] == "invalid_arguments"
