@@ -39,7 +39,7 @@ from bot.server.figures import measure, watch_loop
 from bot.server.manifest import missing_scopes_text, optional_scopes_text
 from bot.server.services import open_services
 from bot.server.slack import answer, bolt_app, open_slack, sign_in
-from bot.server.socket_mode import ConnectTimeouts, Envelopes, connected
+from bot.server.socket_mode import ConnectTimeouts, SocketMode, connected
 from bot.settings import CannotStart, Settings
 from bot.store.db import StoreError
 from bot.store.engine import DatabaseClock, Store, exclusive_lock, open_store
@@ -108,10 +108,10 @@ async def running(
         await reading_authorities
         services = await stack.enter_async_context(open_services(settings))
 
-        envelopes: Envelopes | None = None
+        sockets: SocketMode | None = None
 
         async def health() -> dict[str, Health]:
-            socket = {} if envelopes is None else {"socket mode": await envelopes.health()}
+            socket = {} if sockets is None else {"socket mode": sockets.health()}
             scopes = _scopes(slack.scopes)
             groups = _missing_groups(policy(), directory)
             own = {"slack": health_of(slack.trouble), **socket, "clock": health_of(slack.clock_trouble())}
@@ -195,8 +195,9 @@ async def running(
         # Last, so that everything runs before Slack sends the first request.
         if settings.slack_app_token is not None:
             token = settings.slack_app_token.get_secret_value()
-            envelopes = Envelopes(bolt, await stack.enter_async_context(open_slack(settings, token)), timing.connecting)
-            await stack.enter_async_context(connected(envelopes, within=timing.connecting.attempt, drain=DRAIN_SECONDS))
+            app = await stack.enter_async_context(open_slack(settings, token))
+            sockets = SocketMode(partial(answer, bolt), app, timing.connecting)
+            await stack.enter_async_context(connected(sockets, within=timing.connecting.attempt, drain=DRAIN_SECONDS))
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, partial(answer, bolt)) if settings.signing_secrets else None
         measuring = partial(measure, store, health, gatehouse.policy_trouble)
