@@ -76,11 +76,6 @@ class Pace:
         self._last = {name: at for name, at in self._last.items() if now - at < self._seconds} | {channel: now}
 
 
-async def no_digest(_: str) -> tuple[Note | None, datetime | None]:
-    """Return no digest and no time: for a process that posts no digests."""
-    return None, None
-
-
 @dataclass(slots=True)
 class OutboxWorker:
     """Delivers the messages of the outbox. Any replica may; a claim with a lease decides who does."""
@@ -89,8 +84,6 @@ class OutboxWorker:
     deliver: Callable[[Change, str, bool], Awaitable[Note | None]]
     """Is given a change, the purpose of a message, and whether that is to be plain."""
     wake: Wake
-    digest: Callable[[str], Awaitable[tuple[Note | None, datetime | None]]] = no_digest
-    """Is given a channel whose digest is due, and returns when the next one is, too."""
     _claimed: list[Delivery] = field(default_factory=list)
     """Messages that are claimed and about to be delivered."""
     _busy: set[str] = field(default_factory=set)
@@ -172,9 +165,7 @@ class OutboxWorker:
             change = await self._store.changes.get(message.change_id)
             renew = partial(self._store.outbox.renew, message, self.journal.lease)
             async with keep_renewing(message.change_id, self.journal.lease, renew):  # a long file takes its time
-                if message.purpose == Purpose.DIGEST and not is_plain:
-                    note, again = await self.digest(message.to)
-                elif change is not None and not await self._is_pointless(change, message.purpose):
+                if change is not None and not await self._is_pointless(change, message.purpose):
                     note = await self.deliver(change, message.name, is_plain)
         except TooSoon as pace:
             await self._store.outbox.give_back(message, self.journal.now() + timedelta(seconds=pace.seconds))
@@ -185,9 +176,7 @@ class OutboxWorker:
             DELIVERED.inc()
 
     def _repeat_time(self, message: Delivery) -> datetime | None:
-        """When *message* is sent again; None for one that is sent once. A refused digest is tried the next day."""
-        if message.purpose == Purpose.DIGEST:
-            return self.journal.now() + timedelta(days=1)
+        """When *message* is sent again; None for one that is sent once."""
         pauses = REPEATED.get(message.purpose)
         return None if pauses is None else self.journal.now() + pauses[min(message.version, len(pauses)) - 1]
 

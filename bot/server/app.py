@@ -44,7 +44,6 @@ from bot.settings import CannotStart, Settings
 from bot.store.db import StoreError
 from bot.store.engine import DatabaseClock, Store, exclusive_lock, open_store
 from handlers.changes.cards import Cards
-from handlers.gatehouse.digest import ChannelDigests
 from handlers.grammar.command import command_prefix
 from handlers.grammar.parser import VERBS
 from handlers.slack.directory import SlackDirectory
@@ -171,8 +170,7 @@ async def running(
             services.groups.groups,
             pipeline.freezes,
         )
-        digests = ChannelDigests(gatehouse, slack, cards.pace, timing.failpoint)
-        outbox = OutboxWorker(pipeline.journal, cards.deliver, wake=wake_outbox, digest=digests.deliver)
+        outbox = OutboxWorker(pipeline.journal, cards.deliver, wake=wake_outbox)
         timers = TimerWorker(pipeline, wake_timers)
         batches = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake_batches)
         await signing_in

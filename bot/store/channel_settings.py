@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
 from typing import Final, Self
-from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.audit import Audit, Event
 from bot.store.db import Session, insert_new, upsert
-from bot.store.leases import Note
 from bot.store.tables import former_ids, settings
 
 MAX_PINS: Final = 100
@@ -37,13 +34,8 @@ class ChannelSettings:
         query = sa.select(settings.c.name, settings.c.value).where(settings.c.owner == channel)
         return {row.name: row.value for row in await self._session.rows(query)}
 
-    async def change(
-        self, channel: str, before: Mapping[str, str], after: Mapping[str, str], *, by: str, note: Note | None = None
-    ) -> None:
-        """Change settings from *before* to *after*; an empty value unsets one. Raises SettingsMoved where they aren't *before*.
-
-        *note*: writes what follows from it, in the same transaction; not called where nothing changes.
-        """
+    async def change(self, channel: str, before: Mapping[str, str], after: Mapping[str, str], *, by: str) -> None:
+        """Change settings from *before* to *after*; an empty value unsets one. Raises SettingsMoved where it isn't *before*."""
         names = sorted(name for name in {*before, *after} if before.get(name, "") != after.get(name, ""))
         if not names:
             return
@@ -52,8 +44,6 @@ class ChannelSettings:
             for name in names:
                 if not await self._swap(tx, channel, name, before.get(name, ""), after.get(name, "")):
                     raise SettingsMoved(channel)
-            if note is not None:
-                await note(tx)
             event = Event("settings", by, channel, target=f"settings/{channel}", detail=detail)
             await self._audit.append(tx, event)
 
@@ -196,51 +186,3 @@ class Preferences:
 
     def dump(self) -> dict[str, str]:
         return {"site": self.site, "segments": DELIMITER.join(self.segments)}
-
-
-DIGEST: Final = "digest"
-"""The setting of a channel that holds its `DigestTimes`."""
-DIGEST_UNTIL: Final = "digest_until"
-"""The setting of a channel with the time up to which its digests have reported: the next one continues from there."""
-DAYS_LOOKED_AT: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class DigestTimes:
-    """When a channel gets its digest: on these *days*, when clocks in *zone* show *hour* and *minute*, as *by* set it."""
-
-    days: str
-    """``daily`` or ``weekdays``."""
-    hour: int
-    minute: int
-    zone: str
-    by: str
-
-    @classmethod
-    def load(cls, stored: Mapping[str, str]) -> Self | None:
-        """Return the times in the settings of a channel; None where it gets no digest."""
-        # Padded, so that a channel without a digest, or with half of one, has none.
-        days, hour, minute, zone, by = (*stored.get(DIGEST, "").split(), *[""] * 5)[:5]
-        return cls(days, int(hour), int(minute), zone, by) if by else None
-
-    def dump(self) -> str:
-        return f"{self.days} {self.hour} {self.minute} {self.zone} {self.by}"
-
-    def next_after(self, moment: datetime) -> datetime:
-        """Return the first time after *moment*, in UTC; a local time that clocks skip counts as if they weren't set forward."""
-        return next(each for each in self._occurrences(moment, 1) if each > moment)
-
-    def last_until(self, moment: datetime) -> datetime:
-        """Return the last time up to *moment*, in UTC."""
-        return next(each for each in self._occurrences(moment, -1) if each <= moment)
-
-    def _occurrences(self, moment: datetime, step: int) -> Iterator[datetime]:
-        zone = ZoneInfo(self.zone)
-        today = moment.astimezone(zone).date()
-        for count in range(DAYS_LOOKED_AT):
-            day = today + timedelta(days=step * count)
-            if self.days == "daily" or day.weekday() < SATURDAY:
-                yield datetime.combine(day, time(self.hour, self.minute), zone).astimezone(UTC)
-
-
-SATURDAY: Final = 5

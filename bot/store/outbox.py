@@ -83,8 +83,6 @@ class Purpose(StrEnum):
     REVIEW = "review"
     ASK = "ask"
     NOTIFY = "notify"
-    DIGEST = "digest"
-    """About a channel and not a change: the channel's id takes the place of the change's id."""
 
     def of(self, moment: datetime) -> str:
         """Return the purpose of the message about this *moment* and no other."""
@@ -92,7 +90,7 @@ class Purpose(StrEnum):
         return f"{self}-{int(moment.timestamp()) % 100_000_000}"
 
 
-FOR_LATER: Final = frozenset({Purpose.REMIND, Purpose.STARTS, Purpose.OFFER, Purpose.REVIEW, Purpose.DIGEST})
+FOR_LATER: Final = frozenset({Purpose.REMIND, Purpose.STARTS, Purpose.OFFER, Purpose.REVIEW})
 """Messages that are enqueued long before they are due, and dropped where they are no longer needed."""
 
 

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.text.times import DAYS, Kind, parse_since, parse_time, seconds_of
-from handlers.grammar.command import Command, Part, Rank, Rest
-from handlers.grammar.fields import PAGE, REASON, Filter, Flag, Text, takes
+from bot.text.times import DAYS, parse_since, seconds_of
+from handlers.grammar.command import Command, Rest
+from handlers.grammar.fields import PAGE, REASON, Filter, Text, takes
 from handlers.grammar.time_fields import START, UNTIL_WHEN, Expiry, Start
 from handlers.grammar.tokens import quote_word
 
@@ -51,46 +51,6 @@ class RecordOf(Text):
         return quote_word(value)
 
 
-class AsFile(Flag):
-    """``as file``, after everything else."""
-
-    written = 1
-
-    def read(self, rest: Rest) -> bool:
-        if [word.keyword for word in rest.words[-2:]] != ["as", "file"]:
-            return False
-        del rest.words[-2:]
-        return True
-
-
-OFF: Final = "off"
-EVERY: Final = ("daily", "weekdays")
-
-
-class DailyAt(Part):
-    """``weekdays at 9:00``, ``daily at 18:00`` or ``off``, and nothing else: kept as days and what clocks show."""
-
-    rank = Rank.KEYWORD
-
-    def read(self, rest: Rest) -> str | None:
-        days = rest.words[0].keyword if rest.words else None
-        if days == OFF and len(rest.words) == 1:
-            return rest.take_all() and OFF
-        if days not in EVERY:
-            return None
-        words = ["at", *(word.text for word in rest.words[1:] if word.keyword != "at")]
-        found = parse_time(words, 0)
-        wall = found.wall if found is not None and found.count == len(words) and found.kind is Kind.START else None
-        if wall is None or wall.day or wall.zone or wall.hour > LAST_HOUR:
-            raise rest.unclear_error(f"At what time, on your clock? Write {days} at 9:00.")
-        rest.take_all()
-        return f"{days} at {wall.hour}:{wall.minute:02}"
-
-    def write(self, value: str) -> str:
-        return value
-
-
-LAST_HOUR: Final = 23
 A_DAY: Final = "24h"
 
 
@@ -212,19 +172,9 @@ class GatehouseAudit(GatehouseCommand):
 class GatehouseDigest(GatehouseCommand):
     needs = "audit.read"
     verb = "digest"
-    summary = "Show what changed in the last day or another time, and what waits; also every day, or as a file"
-    example = "digest 12h as file"
-    writes = True
+    summary = "Show what changed in the last day or another time, and what waits"
+    example = "digest 12h"
     since: str | None = takes(Text("DUR"))
-    at: str | None = takes(DailyAt("daily|weekdays at TIME|off"))
-    as_file: bool = takes(AsFile("as file"), False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "writes", self.at is not None)  # to read it changes nothing
-
-    def check(self, rest: Rest) -> None:
-        if self.since in {OFF, *EVERY} or (self.at and (self.since or self.as_file)):
-            raise rest.unclear_error("Do you want a digest now, or every day?")
 
 
 @dataclass(frozen=True)

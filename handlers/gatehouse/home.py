@@ -12,7 +12,6 @@ from bot.store.channel_settings import (
     MAX_SEGMENT_LENGTH,
     MAX_SEGMENTS,
     NOTICES_OFF,
-    DigestTimes,
     SettingsMoved,
     stored_notices,
     wanted_notices,
@@ -78,7 +77,6 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
 @handles(GatehouseSettings)
 async def show_settings(command: GatehouseSettings, caller: Caller, gatehouse: Gatehouse) -> Reply:
     may = await gatehouse.access.refusal(SETTINGS, caller.user, caller.channel) is None
-    digest = DigestTimes.load(await gatehouse.store.channel_settings.get(caller.channel))
     return Private(
         home_view.card(
             await preferences(caller, gatehouse),
@@ -86,7 +84,6 @@ async def show_settings(command: GatehouseSettings, caller: Caller, gatehouse: G
             sites=tuple(gatehouse.sites),
             everywhere=gatehouse.extra_segments,
             may_change=may,
-            digest=digest,
         )
     )
 

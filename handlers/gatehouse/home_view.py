@@ -12,7 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import fingerprint
 from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
-from bot.store.channel_settings import DELIMITER, NOTICES, DigestTimes, Preferences
+from bot.store.channel_settings import DELIMITER, NOTICES, Preferences
 from handlers.blocks import inputs, messages, modals
 from handlers.blocks.buttons import button, run_button
 from handlers.blocks.menus import member_menu, rule_menu
@@ -22,7 +22,6 @@ from handlers.changes.freeze_view import short_list
 from handlers.changes.list_view import RowFacts, more_line, open_button, rows
 from handlers.changes.times import when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
-from handlers.gatehouse.digest_view import times_words
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersList
 from handlers.members.views import segments_line
@@ -140,7 +139,6 @@ def card(
     sites: Sequence[str],
     everywhere: Sequence[str],
     may_change: bool,
-    digest: DigestTimes | None = None,
 ) -> Message:
     """Return the settings of the channel, and the defaults for the others."""
     of_all = f"\nIn every channel: {segments_line(everywhere)}" if everywhere else ""
@@ -149,8 +147,6 @@ def card(
         messages.section(f"*Default site*\n{_site(held, sites)}"),
         messages.section(f"*Extra segments*\n{segments_line(held.segments)}{of_all}"),
     ]
-    off = f"_off_: `{slash('gatehouse digest weekdays at 9:00')}` has it posted here"
-    blocks.append(messages.section(f"*Digest*\n{times_words(digest) if digest else off}"))
     if not may_change:
         blocks.append(messages.context(f"You can’t change these settings; `{slash('gatehouse whoami')}` says why."))
     changing = button("Change…", "v1.settings.change", channel) if may_change else None

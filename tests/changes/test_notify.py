@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
@@ -456,46 +456,3 @@ async def test_a_bulk_undo_that_left_something_has_a_card(store: Store, clock: S
         await store.items.add(tx, rows)
 
     assert await is_told_elsewhere(whole, store) is (outcome is Outcome.APPLIED)
-
-
-async def test_a_digest_is_posted_by_one_replica_once_a_day(store: Store, clock: StandingClock) -> None:
-    posted: list[datetime] = []
-
-    async def digest(channel: str) -> tuple[None, datetime]:
-        await asyncio.sleep(0)
-        posted.append(clock())
-        return None, clock() + timedelta(days=1)
-
-    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
-        raise AssertionError("it is of no change")
-
-    replicas = [
-        OutboxWorker(Journal(store, clock, owner, Wake(), Wake(), LEASE), deliver, wake=Wake(), digest=digest)
-        for owner in ("one", "two", "three")
-    ]
-    async with store.transaction() as tx:
-        await store.outbox.enqueue(tx, "C0OPS0001", Purpose.DIGEST, due=clock() + HOUR)
-
-    for wait in (HOUR - MOMENT, MOMENT, timedelta(days=1) - MOMENT, MOMENT):
-        clock.moment += wait
-        await asyncio.gather(*(replica.deliver_one() for replica in replicas))
-        await asyncio.gather(*(replica.deliver_one() for replica in replicas))
-    assert [each - posted[0] for each in posted] == [timedelta(), timedelta(days=1)]
-
-
-async def test_a_digest_that_slack_refuses_is_tried_again_the_next_day(store: Store, clock: StandingClock) -> None:
-    async def digest(channel: str) -> tuple[None, None]:
-        raise ValueError("no")
-
-    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
-        raise AssertionError("it is of no change")
-
-    journal = Journal(store, clock, "mine", Wake(), Wake(), LEASE)
-    worker = OutboxWorker(journal, deliver, wake=Wake(), digest=digest)
-    async with store.transaction() as tx:
-        await store.outbox.enqueue(tx, "C0OPS0001", Purpose.DIGEST, due=clock())
-    for _ in range(MAX_TRIES):
-        assert await worker.deliver_one()
-        clock.moment += timedelta(seconds=MAX_WAIT_SECONDS)
-    assert not await worker.deliver_one()
-    assert await store.outbox.waiting_change_ids(Purpose.DIGEST) == ["C0OPS0001"]

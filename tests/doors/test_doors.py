@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from bot.changes.model.states import State
-from handlers.gatehouse.commands import GatehouseDigest, GatehouseFreeze, GatehouseUnfreeze
+from handlers.gatehouse.commands import GatehouseFreeze, GatehouseUnfreeze
 from handlers.rules.commands import RulesLock, RulesUnlock
 from handlers.slack import registry
 from sandbox.demo import Sandbox
@@ -125,7 +125,6 @@ ELSEWHERE: Final[Mapping[Through, str]] = {
     **dict.fromkeys(
         (GatehouseFreeze, GatehouseUnfreeze, RulesLock, RulesUnlock), "keep others away: tests/stories/test_frozen.py"
     ),
-    GatehouseDigest: "when a channel gets one: tests/stories/test_digest.py",
     "v1.settings.form": "the settings of a channel: tests/stories/test_settings.py",
     "v1.settings.mine": "what one person is notified of: tests/stories/test_home.py",
     "v1.decision.ask": "a question in the thread: tests/stories/test_approvals.py",

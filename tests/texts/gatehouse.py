@@ -17,7 +17,7 @@ from bot.policy.model import OPERATIONS, GuardRule, Person, Why
 from bot.rules.lint.findings import Finding, FindingKind, Location
 from bot.rules.model import Rule
 from bot.store.audit import Entry, Filters
-from bot.store.channel_settings import DigestTimes, Preferences
+from bot.store.channel_settings import Preferences
 from handlers.blocks.messages import ListPage
 from handlers.changes import freeze_view
 from handlers.changes.list_view import RowFacts
@@ -211,12 +211,6 @@ def records() -> Iterator[Sample]:
     }
     for title, told in digests.items():
         yield title, digest_view.digest(told, since=NOW, public=False, command=GatehouseDigest())
-    yield "digest of a channel, late", digest_view.channel_digest(Digest(), since=NOW, late=timedelta(hours=3))
-    times = DigestTimes("weekdays", 9, 0, "Europe/Berlin", "U0ALICE01")
-    yield "digest set", digest_view.times_message(times, OPS, now=NOW)
-    yield "digest turned off", digest_view.times_message(None, OPS, now=NOW)
-    yield "digest that nobody may read", digest_view.digest_off_message(times, OPS, Why.NO_ROLE)
-    yield "digest of a channel that is shared now", digest_view.digest_off_message(times, OPS, Why.SHARED_CHANNEL)
 
 
 def homes() -> Iterator[Sample]:

@@ -83,7 +83,7 @@ Gatehouse
 `/gatehouse freeze WHAT [on DAY TIME] for DUR [because TEXT]`  Keep everybody from changing what is on a host, in a group, on a site, or everything
 `/gatehouse unfreeze WHAT`  Lift a freeze; a second person has to agree
 `/gatehouse audit [who:@x] [since:24h] [REF] [page:N]`  List who changed what, when and why
-`/gatehouse digest [DUR] [daily|weekdays at TIME|off] [as file]`  Show what changed in the last day or another time, and what waits; also every day, or as a file
+`/gatehouse digest [DUR]`  Show what changed in the last day or another time, and what waits
 `/gatehouse status`  Check the services, Slack and the database
 `/gatehouse whoami`  Show what you can do here
 `/gatehouse help [TOPIC]`  Examples, or all commands on a topic
@@ -387,30 +387,6 @@ Nothing happened.
 The rules can’t be read right now, so `/rules check` has to say whether they are all right.
 [Share in channel]\
 """,
-            "digest of a channel, late": """\
-What changed, what is waiting, and what comes
-(newspaper) Since 2026-11-21 01:24 UTC: nothing happened, nothing is waiting, and nothing is planned for the next 24 hours.
-3 h late: Gatehouse or Slack was down\
-""",
-            "digest set": """\
-The digest is set
-(white_check_mark) The digest is posted in #C0OPS0001 on weekdays at 9:00 (Europe/Berlin), set by @alice.
-Next: 2026-11-23 08:00 UTC
-It follows the clocks in Europe/Berlin, also when they change.
-[Remove digest]\
-""",
-            "digest turned off": """\
-No digest is posted
-(white_check_mark) No digest is posted in #C0OPS0001.\
-""",
-            "digest that nobody may read": """\
-The digest is off
-(warning) The digest is off. @alice, who set it, can’t read the audit here any more. To set it again: `/gatehouse digest weekdays at 9:00`\
-""",
-            "digest of a channel that is shared now": """\
-The digest is off
-(warning) The digest is off. #C0OPS0001 is shared with another company now.\
-""",
         }
     )
 
@@ -479,8 +455,6 @@ Default site
 Extra segments
 `beta`
 In every channel: `vip`
-Digest
-off: `/gatehouse digest weekdays at 9:00` has it posted here
 [Change…]  [Change my notifications…]\
 """,
             "settings, read only": """\
@@ -491,8 +465,6 @@ Default site
 Extra segments
 no segments
 In every channel: `vip`
-Digest
-off: `/gatehouse digest weekdays at 9:00` has it posted here
 You can’t change these settings; `/gatehouse whoami` says why.
 [Change my notifications…]\
 """,

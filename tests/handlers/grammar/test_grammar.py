@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.text.wall_times import WallTime
-from handlers.gatehouse.commands import DailyAt, GatehouseHelp, GatehouseStatus, ToFreeze
+from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus, ToFreeze
 from handlers.grammar.command import Command, Part, Rest, Unclear
 from handlers.grammar.fields import KEYWORDS, Choice, Filter, First, Flag, Led, Page, Reason, Refs, Text, Urls
 from handlers.grammar.parser import ALL, VERBS, parse, parse_mention
@@ -354,7 +354,6 @@ VALUES: dict[type[Part], st.SearchStrategy[object]] = {
     NewEmail: st.sampled_from(["a@b.example", "o'brien@c.example", "_d+e@f.example"]),
     Page: st.integers(1, 999_999),
     Flag: st.just(value=True),
-    DailyAt: st.sampled_from(["daily at 9:00", "weekdays at 18:30", "off"]),
     ForOrUntil: st.sampled_from([Expiry("for 2h", 7200), Expiry("until 18:00", wall=WallTime(18, 0))]),
     OnOrAt: st.sampled_from(
         [
