@@ -107,7 +107,7 @@ develop: ## what tests and checks it as well
 lock: .venv/ready ## write the locks again
 	echo uv | $(COMPILE) --no-header --no-annotate - -o requirements/installer.lock
 	$(COMPILE) pyproject.toml -o requirements/runtime.lock
-	printf 'rich\ntyper\nwebsockets\n' | $(COMPILE) --no-header --no-annotate -c requirements/runtime.lock - -o requirements/sandbox.lock
+	printf 'pyyaml\nrich\ntyper\nwebsockets\n' | $(COMPILE) --no-header --no-annotate -c requirements/runtime.lock - -o requirements/sandbox.lock
 	$(COMPILE) --group dev -c requirements/runtime.lock -c requirements/sandbox.lock -o requirements/dev.lock
 
 audit-dependencies: setup ## known vulnerabilities of the locks; asks an advisory database on the internet

@@ -158,14 +158,14 @@ def verify(*, head: str) -> None:
 @click.option("--url", default="", help="Public address of this deployment, such as https://gatehouse.example.com")
 @click.option("--socket", is_flag=True, help="For Socket Mode: no address is needed, nor used.")
 def manifest(*, url: str, socket: bool) -> None:
-    """Print the manifest to create the Slack app from.
+    """Print the manifest to create the Slack app from, as JSON.
 
     Its commands begin with COMMAND_PREFIX.
     """
-    from bot.server.manifest import manifest as made  # noqa: PLC0415
+    from bot.server.manifest import document  # noqa: PLC0415
 
     if not socket and not ADDRESS.fullmatch(url):
         print("Say where Slack reaches Gatehouse: --url https://…, or --socket.", file=sys.stderr)
         sys.exit(2)
     prefix = start.read_or_exit(read_setting, "command_prefix")
-    sys.stdout.write(made(None if socket else url, prefix))
+    print(json.dumps(document(None if socket else url, prefix), indent=2, ensure_ascii=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import zipfile
@@ -10,7 +11,6 @@ from typing import Final
 
 import pydantic
 import pytest
-import yaml
 
 from bot import __version__
 from bot.server.manifest import document
@@ -75,6 +75,6 @@ async def test_the_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="No module named 'sandbox'"):
         await _run(python, "-c", "import sandbox", cwd=tmp_path)
     assert await _run(gatehouse, "--version", cwd=tmp_path) == f"gatehouse {__version__}\n"
-    assert yaml.safe_load(await _run(gatehouse, "manifest", "--socket", cwd=tmp_path)) == document(None)
+    assert json.loads(await _run(gatehouse, "manifest", "--socket", cwd=tmp_path)) == document(None)
     await _run(gatehouse, "db", "upgrade", cwd=tmp_path, **SETTINGS)
     await _run(gatehouse, "check", cwd=tmp_path, **SETTINGS)

@@ -1,4 +1,4 @@
-"""The Slack app's manifest, for HTTP or Socket Mode and any command prefix. ``manifest.yml`` is generated from it."""
+"""The Slack app's manifest, for HTTP or Socket Mode and any command prefix."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 EVENTS_PATH: Final = "/slack/events"
-PLACEHOLDER: Final = "https://gatehouse.example.com"
 
 BETWEEN_HINTS: Final = " · "
 COMMANDS: Final = (
@@ -136,10 +135,3 @@ def document(url: str | None, prefix: str = "") -> dict[str, Any]:
             "token_rotation_enabled": False,
         },
     }
-
-
-def manifest(url: str | None, prefix: str = "") -> str:
-    """Return the manifest as YAML, ready to be pasted into Slack's page "From a manifest"."""
-    import yaml  # noqa: PLC0415  who only asks for the scopes needs none of it
-
-    return yaml.safe_dump(document(url, prefix), sort_keys=False, allow_unicode=True, width=110)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,7 +13,6 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx
 import pydantic
 import pytest
-import yaml
 
 from sandbox.gatehouse import SHOP
 from sandbox.services.running import running_services
@@ -47,7 +47,7 @@ async def installed(slack: LocalSlack, scopes: list[str]) -> str:
 @asynccontextmanager
 async def created(manifest: str) -> AsyncIterator[tuple[LocalSlack, str]]:
     """A Slack of two workspaces with an app made *from a manifest*, and its bot token in the second of them."""
-    app = yaml.safe_load(manifest)
+    app = json.loads(manifest)
     app["oauth_config"]["redirect_urls"] = [BACK]
     async with running_slack(app, (SHOP, LABS)) as slack:
         yield slack, await installed(slack, app["oauth_config"]["scopes"]["bot"])
