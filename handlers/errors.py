@@ -346,17 +346,3 @@ class NoTrigger(Refusal):
 
     def words(self) -> Words:
         return Words("Slack can’t open a form from here.", next="Type the command in a channel.", unchanged=None)
-
-
-class NotPinned(Refusal):
-    """A message was posted, and Slack did not pin it. *code*: Slack's word for why."""
-
-    code: str
-
-    def words(self) -> Words:
-        mend = {
-            "missing_scope": "Pin it yourself, or ask your Gatehouse admin to reinstall the app with the scope `pins:write`.",
-            "too_many_pins": "A channel has room for 100 pins: unpin one, then pin it yourself.",
-        }
-        what = f"It was posted, but Slack didn’t pin it ({code(self.code)})."
-        return Words(what, next=mend.get(self.code, "Pin it yourself."), unchanged=None)

@@ -47,7 +47,6 @@ SCOPES: Final = (
     "groups:read",
     "im:history",
     "im:write",
-    "pins:write",
     "usergroups:read",
     "users:read",
     "users:read.email",
@@ -59,7 +58,6 @@ SCOPES: Final = (
 OPTIONAL: Final[Mapping[str, str]] = {
     "files:read": "imports",
     "files:write": "exports, and the results of imports as files",
-    "pins:write": "pinning a rule",
     "usergroups:read": "roles through user groups",
 }
 """The scopes that an installation may leave out, each with what does not work without it."""

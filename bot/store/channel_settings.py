@@ -14,9 +14,6 @@ from bot.store.audit import Audit, Event
 from bot.store.db import Session, insert_new, upsert
 from bot.store.tables import former_ids, settings
 
-MAX_PINS: Final = 100
-"""How many pins a channel of Slack has room for."""
-
 
 class SettingsMoved(Exception):
     """Somebody else changed the channel's settings in the meantime; nothing was written."""
@@ -62,15 +59,6 @@ class ChannelSettings:
             await upsert(tx, settings, _row(owner, name, value))
         else:
             await tx.execute(sa.delete(settings).where(_is_at(owner, name)))
-
-    async def replace_pin(self, channel: str, rule_id: str, ts: str) -> str:
-        """Record that the message *ts* pins a rule in *channel*; return the one that did before, empty where none is known."""
-        async with self._session.writing() as tx:
-            pins = json.loads(await self.get_locked(tx, channel, "pins") or "{}")
-            before = str(pins.pop(rule_id, ""))
-            kept = [*pins.items(), (rule_id, ts)][-MAX_PINS:]
-            await self.put(tx, channel, "pins", json.dumps(dict(kept)))
-        return before
 
     async def _swap(self, tx: AsyncConnection, channel: str, name: str, old: str, new: str) -> bool:
         """Set one setting only if it is still *old*: of two who change it at once, the database lets one through."""

@@ -90,14 +90,6 @@ class RulesShow(RulesCommand):
 
 
 @dataclass(frozen=True)
-class RulesPin(RulesCommand):
-    verb, summary = "pin", "Post a rule in the channel, and pin it there"
-    example = "pin #1"
-    is_public = True
-    ref: str = takes(ONE_RULE)
-
-
-@dataclass(frozen=True)
 class RulesLock(RulesCommand):
     needs = "rule.update"
     verb, summary = "lock", "Keep everybody else from changing a rule for a while"

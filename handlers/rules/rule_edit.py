@@ -22,7 +22,6 @@ from handlers.blocks import menus, messages, modals
 from handlers.blocks.messages import quote
 from handlers.changes.coming import Thing, document_at, left_out_names, refuse_unchanged
 from handlers.changes.requests import outlook_blocks, propose, resolve_start, start_of_command, submit, time_text
-from handlers.changes.times import when
 from handlers.errors import AlreadySo, InvalidDraft, NoGroups, NotOneGroup
 from handlers.grammar.command import Command
 from handlers.grammar.time_fields import Start
@@ -39,7 +38,6 @@ from handlers.rules.commands import (
     RulesNew,
     RulesOff,
     RulesOn,
-    RulesPin,
     RulesSet,
     RulesShow,
 )
@@ -48,7 +46,7 @@ from handlers.rules.rule_form_view import RuleForm
 from handlers.rules.rule_lookup import forecast_of
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of
 from handlers.slack.registry import handles
-from handlers.slack.reply import Caller, Modal, Posted, Private, Reply
+from handlers.slack.reply import Caller, Modal, Private, Reply
 
 
 @handles(RulesMenu)
@@ -81,15 +79,6 @@ async def _show_at(rule: Rule, start: Start, caller: Caller, gatehouse: Gatehous
     groups = found.groups or await groups_of([then], gatehouse)
     card = views.rule_card(then, public=caller.public, groups=groups)
     return Private(replace(card, blocks=(*lead, *messages.without_buttons(card.blocks))))
-
-
-@handles(RulesPin)
-async def pin(command: RulesPin, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Post and pin the rule as it is now; a pinned card isn't updated, so it says when it was made, and the next replaces it."""
-    rule = await find_rule(command.ref, gatehouse)
-    card = views.rule_card(rule, public=True, groups=await groups_of([rule], gatehouse))
-    card = replace(card, blocks=(*card.blocks, messages.context(f"As of {when(gatehouse.now())}")))
-    return Posted(card, pins=rule.id)
 
 
 @handles(RulesOn)

@@ -20,7 +20,7 @@ from bot.store.db import CommitUnknown, StoreError
 from handlers.blocks import messages, modals
 from handlers.blocks.messages import Block, Message
 from handlers.blocks.modals import View
-from handlers.errors import NotPinned, NoTrigger
+from handlers.errors import NoTrigger
 from handlers.explain.table import error_message, is_expected, says_unchanged
 from handlers.grammar import reading_view
 from handlers.grammar.command import Command, Unclear
@@ -72,19 +72,10 @@ class Answers:
             await self._answer_privately(caller, reading_view.done_message(caller.channel))
 
     async def _post(self, caller: Caller, reply: Posted) -> None:
-        channel, ts = await self._slack.post(caller.channel, reply.message)
+        await self._slack.post(caller.channel, reply.message)
         if reply.clicked is not None and caller.clicked_in_channel:
             with suppress(SlackRefused, SlackUnreachable):  # it may be gone, and what is new was posted
                 await self._slack.edit(caller.channel, caller.message, reply.clicked)
-        if not reply.pins:
-            return
-        try:
-            await self._slack.call("pins.add", channel=channel, timestamp=ts)
-        except SlackRefused as refusal:
-            raise NotPinned(refusal.code) from refusal
-        if before := await self._gatehouse.store.channel_settings.replace_pin(channel, reply.pins, ts):
-            with suppress(SlackRefused, SlackUnreachable):  # somebody may have unpinned or deleted it
-                await self._slack.call("pins.remove", channel=channel, timestamp=before)
 
     async def _attach(self, caller: Caller, reply: Attached) -> None:
         """Send a file; who asked elsewhere than where it goes hears privately that it is there."""

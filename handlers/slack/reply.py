@@ -24,12 +24,10 @@ class Private:
 class Posted:
     """A message that the whole channel sees.
 
-    *pins*: the id of the rule that it is pinned for, in the place of an earlier pin of that rule; empty: it isn't pinned.
     *clicked*: replaces the message in the channel whose button was clicked, if any.
     """
 
     message: Message
-    pins: str = ""
     clicked: Message | None = None
 
 

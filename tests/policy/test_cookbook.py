@@ -144,12 +144,6 @@ def marketing(policy: Policy) -> None:
     assert policy.approve_refusal(guard.approvers, team, OPS) is Why.NO_ROLE
 
 
-def handover(policy: Policy) -> None:
-    wanted = ("settings.update", "audit.read")
-    assert [policy.refusal(operation, of("S0TEAM001"), OPS) for operation in wanted] == [None, None]
-    assert [policy.refusal(operation, SOMEBODY, OPS) for operation in wanted] == [Why.NO_ROLE] * 2
-
-
 PLAYS: Final[dict[str, Callable[[Policy], None]]] = {
     "One team and nobody else": one_team,
     "Everyone in the channel may look, on-call may change": followers,
@@ -163,7 +157,6 @@ PLAYS: Final[dict[str, Callable[[Policy], None]]] = {
     "Auditors read everything and change nothing": auditors,
     "A Christmas freeze": christmas,
     "Marketing plans, on-call agrees": marketing,
-    "A handover at 9:00 that the team sets itself": handover,
 }
 
 

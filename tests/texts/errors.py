@@ -105,8 +105,6 @@ def slack() -> Iterator[Sample]:
     yield "an old card", of(errors.OldCard("<https://slack.example/p1|this card>"))
     yield "a form of yesterday", of(errors.FormForgotten())
     yield "no form from here", of(errors.NoTrigger())
-    yield "no pins", of(errors.NotPinned("missing_scope"))
-    yield "too many pins", of(errors.NotPinned("too_many_pins"))
     yield "an edited message", of(errors.EditedMessage())
     yield "a message without a URL", of(errors.NothingInMessage("URL"))
 

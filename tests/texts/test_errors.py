@@ -277,16 +277,6 @@ Slack can’t open a form from here.
 (warning) Slack can’t open a form from here.
 Type the command in a channel.\
 """,
-            "no pins": """\
-It was posted, but Slack didn’t pin it (`missing_scope`).
-(warning) It was posted, but Slack didn’t pin it (`missing_scope`).
-Pin it yourself, or ask your Gatehouse admin to reinstall the app with the scope `pins:write`.\
-""",
-            "too many pins": """\
-It was posted, but Slack didn’t pin it (`too_many_pins`).
-(warning) It was posted, but Slack didn’t pin it (`too_many_pins`).
-A channel has room for 100 pins: unpin one, then pin it yourself.\
-""",
             "an edited message": """\
 Edited messages aren’t run, so that nothing happens twice.
 (warning) Edited messages aren’t run, so that nothing happens twice.

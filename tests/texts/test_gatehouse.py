@@ -32,7 +32,6 @@ Gatehouse help
 Rules
 `/rules list [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [sort:name|type|changed] [page:N]`  List or search rules by name, id or URL; filters combine
 `/rules show [REF] [on DAY TIME]`  Show a rule, now or at a time; without REF, search as you type
-`/rules pin REF`  Post a rule in the channel, and pin it there
 `/rules lock REF for DUR [because TEXT]`  Keep everybody else from changing a rule for a while
 `/rules unlock REF`  Let others change a rule that is locked
 `/rules which URL [URL…] [REF] [on DAY TIME]`  Show where a URL ends up, by which rules, now or at a time; with REF, why that rule matches or not
