@@ -1,13 +1,12 @@
-"""Evaluate conditions by their operator, in time linear in the length of the text."""
+"""Evaluate conditions by their operator as the browser extension does, in time linear in the length of the text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from bot.rules.engines import DOES, Engine, Trait
 from bot.rules.expressions import (
     SLASHED,
     BrokenExpression,
@@ -18,9 +17,6 @@ from bot.rules.expressions import (
     require_short,
 )
 
-Caught = Mapping[Engine, Captures]
-"""The engines in which a condition holds, each with its captures."""
-
 
 class NeverHolds(CannotTell):
     """A condition that no URL can fulfil."""
@@ -29,37 +25,36 @@ class NeverHolds(CannotTell):
         super().__init__("its condition never holds")
 
 
-Test = Callable[[str], Caught]
-NOWHERE: Final[Caught] = {}
-NOTHING_CAUGHT: Final[Caught] = dict.fromkeys(Engine, ())
+Test = Callable[[str], Captures | None]
+"""Returns the captures of a condition in a text; None where it does not hold."""
 
 
 @lru_cache(maxsize=8192)
 def condition(operator: str | None, value: str | None) -> Test:
-    """Return the test of a condition, which returns the engines in which it holds for a text; raises CannotTell."""
+    """Return the test of a condition; raises CannotTell."""
     if operator not in OPERATORS:
         raise NeverHolds
     return OPERATORS[operator](value or "")
 
 
 def holds(operator: str | None, value: str | None, text: str | None) -> bool:
-    """Whether a condition holds for *text* in any engine; False where that can't be judged, or where there is no text."""
+    """Whether a condition holds for *text*; False where that can't be judged, or where there is no text."""
     try:
-        return text is not None and bool(condition(operator, value)(text))
+        return text is not None and condition(operator, value)(text) is not None
     except CannotTell:
         return False
 
 
 def _equals(value: str) -> Test:
-    return lambda text: NOTHING_CAUGHT if text == value else NOWHERE
+    return lambda text: () if text == value else None
 
 
 def _contains(value: str) -> Test:
-    return lambda text: NOTHING_CAUGHT if value in text else NOWHERE
+    return lambda text: () if value in text else None
 
 
 def is_bare(value: str) -> bool:
-    """Whether an expression has no slashes around it."""
+    """Whether an expression has no slashes around it: it is tested as if it had them, but has no captures."""
     return not value.startswith("/") and bool(value)
 
 
@@ -68,82 +63,43 @@ def _matches(value: str) -> Test:
     found = SLASHED.fullmatch(f"/{value}/" if bare else value)
     if found is None:
         raise NeverHolds
-    catch = _compile_catch(found[1], ignore_case="i" in found[2])
-
-    def test(text: str) -> Caught:
-        if (caught := catch(text)) is None:
-            return NOWHERE
-        return {DOES[Trait.ADDS_SLASHES]: ()} if bare else dict.fromkeys(Engine, caught)
-
-    return test
+    test = _expression(found[1], ignore_case="i" in found[2])
+    return (lambda text: None if test(text) is None else ()) if bare else test
 
 
-Catch = Callable[[str], Captures | None]
-"""Returns the captures of one engine in a text; None where the condition does not hold."""
-
-
-def _compile_catch(expression: str, *, ignore_case: bool = False) -> Catch:
+def _expression(expression: str, *, ignore_case: bool = False) -> Test:
     known = compile_expression(expression, ignore_case=ignore_case)
 
-    def catch(text: str) -> Captures | None:
+    def test(text: str) -> Captures | None:
         require_little_work(known, text)
         match = known.search(text)
         return None if match is None else tuple(match.groups())
 
-    return catch
-
-
-def _wildcard(value: str) -> Test:
-    require_short(value)
-    ways = {True: _expression_catch(value), False: _bars_catch(value)}
-
-    def test(text: str) -> Caught:
-        caught = {engine: ways[engine.does(Trait.READS_WILDCARD)](text) for engine in Engine}
-        return {engine: captures for engine, captures in caught.items() if captures is not None}
-
     return test
 
 
-def _bars_catch(value: str) -> Catch:
-    """Match a wildcard as the desktop app does: each part is searched for after the one before, in the text between two bars.
-
-    So a bar in the URL may match as its start or end.
-    """
-    parts = f"|{value}|".split("*")
-
-    def catch(text: str) -> Captures | None:
-        text, start, caught = f"|{text}|", 0, []
-        for part in parts:
-            if (at := text.find(part, start)) < 0:
-                return None
-            caught.append(text[start:at])
-            start = at + len(part)
-        return tuple(caught[1:])
-
-    return catch
-
-
-def _expression_catch(value: str) -> Catch:
-    """Match a wildcard as the extension does: as an expression with only ``?``, ``.`` and ``-`` escaped; never if invalid."""
+def _wildcard(value: str) -> Test:
+    """Match a wildcard as an expression with only ``?``, ``.`` and ``-`` escaped; never if that is invalid."""
+    require_short(value)
     if IN_WILDCARD.search(value) is None:
-        return _greedy_catch(value)
+        return _plain_wildcard(value)
     try:
-        return _compile_catch(wildcard_expression(value))
+        return _expression(wildcard_expression(value))
     except BrokenExpression:
         return lambda _: None
 
 
 def wildcard_expression(value: str) -> str:
-    """Return the expression that the extension makes of a wildcard."""
+    """Return the expression that a wildcard stands for."""
     escaped = ESCAPED_IN_WILDCARD.sub(r"\\\g<0>", value)
     return f"^{escaped.replace('*', '(.*)')}$"
 
 
-def _greedy_catch(value: str) -> Catch:
+def _plain_wildcard(value: str) -> Test:
     """Match a wildcard without an expression: one with hundreds of groups takes seconds for one URL, string searches don't."""
     first, *rest = value.split("*")
 
-    def catch(text: str) -> Captures | None:
+    def test(text: str) -> Captures | None:
         if not rest:
             return () if text == value else None
         *inner, last = rest
@@ -158,11 +114,11 @@ def _greedy_catch(value: str) -> Catch:
             end = at
         return (text[len(first) : end], *reversed(caught))
 
-    return catch
+    return test
 
 
 IN_WILDCARD: Final = re.compile(r"[+()\[|\\$^]|\{[0-9]+(?:,[0-9]*)?\}")
-"""Characters that are literal in the desktop app's wildcards, and special in the extension's."""
+"""Characters of a wildcard that are special, though its users rarely know."""
 ESCAPED_IN_WILDCARD: Final = re.compile(r"[?.-]")
 
 OPERATORS: Final[dict[str | None, Callable[[str], Test]]] = {

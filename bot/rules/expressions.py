@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Final
 
 import re2
@@ -132,41 +130,16 @@ SHARED_ESCAPES: Final = frozenset(r"dDwWsSbBtnvfr/.-?+*()[]{}|^$\\")
 LOOKS: Final = frozenset({"(?=", "(?!", "(?<=", "(?<!"})
 ANY: Final = r"[\x00-\x{10ffff}]"
 NONE: Final = r"[^\x00-\x{10ffff}]"
-SUBSTITUTE: Final = re.compile(r"\$(?:([$&`'])|([0-9]{1,2})|<(\w+)>)")
+SUBSTITUTE: Final = re.compile(r"\$[$&`']")
 
 
-def substitute(
-    template: str,
-    text: str,
-    start: int,
-    end: int,
-    captures: Captures = (),
-    names: Mapping[str, int] = MappingProxyType({}),
-) -> str:
-    """Return JavaScript's replacement of ``text[start:end]`` by *template*; raises CannotTell where that is too long."""
-    parts = {"&": slice(start, end), "`": slice(start), "'": slice(end, None)}
-
-    def value(match: re.Match[str]) -> str:
-        sign, digits, name = match.groups()
-        if sign:
-            return sign if sign == "$" else text[parts[sign]]
-        if name:
-            return ((captures[names[name] - 1] or "") if name in names else "") if names else match[0]
-        return _numbered_group(digits, captures)
-
+def substitute(template: str, text: str, start: int, end: int) -> str:
+    """Return JavaScript's replacement of the text ``text[start:end]`` by *template*; raises CannotTell where it is too long."""
+    values = {"$$": "$", "$&": text[start:end], "$`": text[:start], "$'": text[end:]}
     require_url_length(len(text) + len(template))
     counts = Counter(match[0] for match in SUBSTITUTE.finditer(template))
-    values = {mark: SUBSTITUTE.sub(value, mark) for mark in counts}
     require_url_length(len(text) + sum(len(values[mark]) * count for mark, count in counts.items()))
     return SUBSTITUTE.sub(lambda match: values[match[0]], template)
-
-
-def _numbered_group(digits: str, captures: Captures) -> str:
-    """Return the value of ``$`` and *digits*: the group of both digits, or of the first one; else the text itself."""
-    for count in (2, 1):
-        if len(digits) >= count and 0 < (number := int(digits[:count])) <= len(captures):
-            return (captures[number - 1] or "") + digits[count:]
-    return f"${digits}"
 
 
 def fill_captures(template: str, captures: Captures) -> str:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.rules.actions import Hits, effect
-from bot.rules.conditions import IN_WILDCARD, NeverHolds, holds
+from bot.rules.conditions import NeverHolds, holds
 from bot.rules.expressions import SLASHED, CannotTell
 from bot.rules.files import fit_draft, with_pairs
 from bot.rules.model import Groups, Off, OffKind, Pair, Rule, RuleDraft, Source, why_group_is_off
-from bot.rules.outcomes import Match, MayHold, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, match_pair
+from bot.rules.outcomes import Match, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, match_pair, may_differ
 from bot.rules.url import KEYS, NotAUrl, Url, sent_text
 
 MAX_LENGTH_DIFFERENCE: Final = 400
@@ -118,9 +118,7 @@ def _why_near_equal(value: str, tested: str, key: str) -> Near | None:
 
 
 SPARED_TEXTS: Final = ("requestly.in", "requestly.io", "requestly.com", "rq.in", "rq.io", "__rq")
-"""The engines ignore URLs with one of these texts: they are their vendor's own."""
-AMBIGUOUS_CHARACTERS: Final = {"Wildcard_Matches": IN_WILDCARD, "Contains": re.compile(r"[*^|]")}
-"""By operator, characters that are literal by the documentation and special in the extension."""
+"""The extension ignores URLs with one of these texts: they are their vendor's own."""
 
 
 def judge_all(rules: Iterable[Rule], url: Url, groups: Groups | None = None) -> Iterator[Verdict | None]:
@@ -131,39 +129,34 @@ def judge_all(rules: Iterable[Rule], url: Url, groups: Groups | None = None) -> 
         yield found if found is not None else near_miss(rule, url, others)
 
 
+NumberedPairs = Iterable[tuple[int, Pair]]
+
+
 def judge(
-    rule: Rule, url: Url, groups: Groups | None = None, may_hold: MayHold | None = None
+    rule: Rule, url: Url, groups: Groups | None = None, pairs: NumberedPairs | None = None
 ) -> Match | Undecidable | None:
-    """Judge *rule* for *url*; None where none of its conditions holds. *may_hold*: returns the pairs to try, by default all."""
-    every = tuple(enumerate(rule.pairs or (), start=1)) if may_hold is None else ()
-    may_hold = may_hold or (lambda _: every)
-    hits, undecidable = _try_pairs(rule, may_hold(url), url)
+    """Judge *rule* for *url*; None where none of its conditions holds. *pairs*: those that may hold, by default all."""
+    hits, undecidable = _try_pairs(rule, enumerate(rule.pairs or (), start=1) if pairs is None else pairs, url)
     if not hits:
         return undecidable and replace(undecidable, off=_why_off(rule, url, groups))
     first = hits[0]
-    pairs = [each.pair for each in hits]
-    untried = (Note(NoteKind.UNTRIED_PAIR, undecidable.why, pair=undecidable.pair),) if undecidable is not None else ()
-    unknown = (*_filter_notes(pairs), *_group_notes(rule, groups), *untried)
-    acts = Match(
-        rule,
-        first.number,
-        first.captures,
-        off=_why_off(rule, url, groups),
-        notes=(*unknown, *_engine_notes(pairs)),
-        depends=bool(unknown),
-    )
+    untried = (Note(NoteKind.UNTRIED_PAIR, undecidable.why, undecidable.pair),) if undecidable is not None else ()
+    unknown = (*_filter_notes(each.pair for each in hits), *_group_notes(rule, groups), *untried)
+    differs = (Note(NoteKind.MAY_DIFFER),) if any(may_differ(rule, each.pair) for each in hits) else ()
+    off = _why_off(rule, url, groups)
+    acts = Match(rule, first.number, first.captures, off=off, notes=(*unknown, *differs), depends=bool(unknown))
     try:
-        return effect(acts, hits, url, may_hold)
+        return effect(acts, hits, url)
     except CannotTell as error:
         return Undecidable(rule, first.number, str(error), acts.off)
 
 
-def _try_pairs(rule: Rule, pairs: Iterable[tuple[int, Pair]], url: Url) -> tuple[Hits, Undecidable | None]:
+def _try_pairs(rule: Rule, pairs: NumberedPairs, url: Url) -> tuple[Hits, Undecidable | None]:
     """Return those of *pairs* that hold, and the first one that can't be judged."""
     hits, undecidable = [], None
     for number, pair in pairs:
         try:
-            found = match_pair(rule, number, pair, url)
+            found = match_pair(number, pair, url)
         except NeverHolds:
             continue
         except CannotTell as error:
@@ -197,18 +190,6 @@ def _filter_notes(pairs: Iterable[Pair]) -> tuple[Note, ...]:
     """Return a note on filters by page, method or payload, which can't be judged by a URL alone."""
     names = sorted({name for pair in pairs for name, _ in filters_of(pair)})
     return (Note(NoteKind.FILTERS, ", ".join(names)),) if names else ()
-
-
-def _engine_notes(pairs: Iterable[Pair]) -> tuple[Note, ...]:
-    """Return a note for each condition that the two engines read differently."""
-    notes = []
-    for source in (pair.source for pair in pairs if pair.source is not None):
-        if source.key == "path":
-            notes.append(Note(NoteKind.PATH))
-        odd = AMBIGUOUS_CHARACTERS.get(source.operator or "")
-        if odd is not None and (found := odd.search(source.value or "")) is not None:
-            notes.append(Note(NoteKind.CHARACTER, found[0]))
-    return tuple(dict.fromkeys(notes))
 
 
 def filters_of(pair: Pair) -> Iterator[tuple[str, Any]]:

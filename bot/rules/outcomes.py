@@ -2,110 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from bot.rules.conditions import IN_WILDCARD, NOTHING_CAUGHT, Caught, condition, is_bare
-from bot.rules.engines import DOES, Engine, Trait
-from bot.rules.expressions import CannotTell, Captures
+from bot.rules.conditions import IN_WILDCARD, condition, is_bare
+from bot.rules.expressions import SLASHED, CannotTell, Captures
 from bot.rules.model import Off, Pair, Rule, Source
 from bot.rules.url import KEYS, Url
-
-MayHold = Callable[[Url], Sequence[tuple[int, Pair]]]
-"""Returns the pairs of a rule that may hold for a URL, each with its number, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairMatch:
-    """A pair whose condition holds, with its number in the rule, and its captures in each engine in which it holds."""
+    """A pair whose condition holds, with its number in the rule and its captures."""
 
     number: int
     pair: Pair
-    caught: Caught
-
-    @property
-    def engines(self) -> frozenset[Engine]:
-        return frozenset(self.caught)
-
-    @property
-    def captures(self) -> Captures:
-        """Return the captures: those of the desktop app if the condition holds there, else the extension's."""
-        return next(iter(self.caught.values()))
+    captures: Captures
 
 
-def match_pair(rule: Rule, number: int, pair: Pair, url: Url) -> PairMatch | None:
-    """Return *pair* with its captures if its condition holds for *url* in any engine, else None; raises CannotTell."""
+def match_pair(number: int, pair: Pair, url: Url) -> PairMatch | None:
+    """Return *pair* with its captures if its condition holds for *url*, else None; raises CannotTell."""
     source = pair.source
     if source is None:
         raise CannotTell("it has no condition")
     tested = url.subject(source.key)
-    if is_skipped(rule.rule_type, source):
-        contains = source.operator == "Contains" and tested is not None
-        caught: Caught = NOTHING_CAUGHT if contains else {DOES[Trait.TAKES_EMPTY_SOURCE]: ()}
-    else:
-        caught = {} if tested is None else condition(source.operator, source.value)(tested)
-    if caught:
-        idle = {Trait.MINDS_SWITCH: is_switched_off(source), Trait.NEEDS_VERSION: lacks_version(rule, pair)}
-        without = {DOES[trait] for trait, applies in idle.items() if applies}
-        caught = {engine: captures for engine, captures in caught.items() if engine not in without}
-    return PairMatch(number, pair, caught) if caught else None
+    caught = None if tested is None else condition(source.operator, source.value)(tested)
+    return None if caught is None or is_switched_off(source) else PairMatch(number, pair, caught)
 
 
-def differing_trait(rule_type: str | None, source: Source) -> Trait | None:
-    """Return the trait by which the engines read *source* differently; None where they don't, or where it never holds."""
-    bare = source.operator == "Matches" and is_bare(source.value or "")
-    if is_switched_off(source):
-        return None if bare else Trait.MINDS_SWITCH
-    if is_skipped(rule_type, source) and source.operator != "Contains":
-        return Trait.TAKES_EMPTY_SOURCE
-    if source.operator == "Wildcard_Matches" and IN_WILDCARD.search(source.value or ""):
-        return Trait.READS_WILDCARD
-    return Trait.ADDS_SLASHES if bare else None
-
-
-def engines_matching_all(rule_type: str | None, source: Source) -> frozenset[Engine]:
-    """Return the engines in which *source* holds for every URL; only plain cases such as ``*`` or ``/.*/`` are recognised."""
-    open_to_all = {"Contains": not source.value, "Matches": source.value == "/.*/"}
-    open_to_all["Wildcard_Matches"] = bool(source.value) and not (source.value or "").strip("*")
-    plain = source.key in KEYS and open_to_all.get(source.operator or "", False)
-    skipping = {DOES[Trait.TAKES_EMPTY_SOURCE]} if is_skipped(rule_type, source) else set()
-    minding = {DOES[Trait.MINDS_SWITCH]} if is_switched_off(source) else set()
-    return frozenset((set(Engine) if plain else skipping) - minding)
-
-
-def lacks_version(rule: Rule, pair: Pair) -> bool:
-    """Whether one engine reads *rule* in the oldest form of Headers, in which *pair* changes nothing."""
-    is_old = (rule.model_extra or {}).get("version") in (None, "", 0, 1, "0", "1")
-    modifications = (pair.model_extra or {}).get("modifications")
-    return rule.rule_type == "Headers" and is_old and isinstance(modifications, Mapping)
-
-
-EMPTY_IS_EVERY_URL: Final = frozenset({"Replace", "UserAgent"})
-"""Rule types for which the desktop app skips a condition with an empty value, whatever the operator."""
-
-
-def is_skipped(rule_type: str | None, source: Source) -> bool:
-    """Whether the desktop app ignores *source*, so that it matches every URL."""
-    return rule_type in EMPTY_IS_EVERY_URL and not source.value
+def matches_all(source: Source) -> bool:
+    """Whether *source* holds for every URL; only plain cases such as ``*`` or ``/.*/`` are recognised."""
+    value = source.value or ""
+    plain = {
+        "Contains": not value,
+        "Matches": value == "/.*/",
+        "Wildcard_Matches": bool(value) and not value.strip("*"),
+    }
+    return source.key in KEYS and plain.get(source.operator or "", False) and not is_switched_off(source)
 
 
 def is_switched_off(source: Source) -> bool:
-    """Whether *source* is switched off (``isActive: false``), which only one engine respects."""
+    """Whether *source* is switched off (``isActive: false``)."""
     value: Any = (source.model_extra or {}).get("isActive")
     return value is not None and value in (False, "")
 
 
-class NoteKind(StrEnum):
-    """What else to say about a match: where the engines differ, and what it depends on."""
+AMBIGUOUS: Final = {"Wildcard_Matches": IN_WILDCARD, "Contains": re.compile(r"[*^|]")}
+"""By operator, characters that the extension and the desktop app read differently."""
 
-    OTHER_URL = "other URL"
-    NOTHING = "nothing"
-    ONE_PAIR = "one pair"
-    SEVERAL_BLOCKS = "several blocks"
-    PATH = "path"
-    CHARACTER = "character"
+
+def may_differ(rule: Rule, pair: Pair) -> bool:
+    """Whether Requestly's desktop app, or its extension while a page loads, is known to do another thing with *pair*."""
+    return (pair.source is not None and _may_hold_elsewhere(pair.source)) or _may_act_differently(rule, pair)
+
+
+def _may_hold_elsewhere(source: Source) -> bool:
+    value, odd = source.value or "", AMBIGUOUS.get(source.operator or "")
+    if source.key == "path" or (odd is not None and odd.search(value)):
+        return True
+    return (
+        value.count("*") > 1
+        if source.operator == "Wildcard_Matches"
+        else source.operator == "Matches" and is_bare(value)
+    )
+
+
+def _may_act_differently(rule: Rule, pair: Pair) -> bool:
+    several, extra = len(rule.pairs or ()) > 1, pair.model_extra or {}
+    changes = extra.get("modifications")
+    match rule.rule_type:
+        case "Redirect":
+            captures_of_host = pair.source is not None and pair.source.key == "host" and "$" in (pair.destination or "")
+            return several or captures_of_host
+        case "Cancel":
+            return several
+        case "Replace":
+            every_url = pair.source is not None and not pair.source.value
+            return several or every_url or SLASHED.fullmatch(pair.find or "") is not None
+        case "QueryParam":
+            added = (each for each in changes if isinstance(each, Mapping)) if isinstance(changes, list) else ()
+            return any(each.get("type") == "Add" and each.get("actionWhenParamExists") != "Overwrite" for each in added)
+        case "Headers":  # read in their oldest form, in which such pairs change nothing
+            version = (rule.model_extra or {}).get("version")
+            return isinstance(changes, Mapping) and version in (None, "", 0, 1, "0", "1")
+        case _:
+            return False
+
+
+class NoteKind(StrEnum):
+    """What else to say about a match: what it depends on, and why it changes nothing."""
+
+    MAY_DIFFER = "may differ"
     TO_ITSELF = "to itself"
     NOTHING_TO_REPLACE = "nothing to replace"
     GROUP = "group"
@@ -115,11 +105,10 @@ class NoteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note on a match. *value*: the URL, the character, the group, the filters or the reason that it is about."""
+    """A note on a match. *value*: the group, the filters or the reason that it is about."""
 
     kind: NoteKind
     value: str = ""
-    engine: Engine | None = None
     pair: int = 0
 
 
@@ -142,10 +131,6 @@ class Match:
     """Whether it has an effect only under conditions that can't be judged by a URL: filters, or an unknown group."""
     also: tuple[int, ...] = ()
     """Further pairs that have an effect, for rule types in which all pairs that hold do."""
-    ways: Mapping[Engine, str] = field(default_factory=dict)
-    """What the URL becomes in each engine that changes it. *result* is the documented one."""
-    only: Engine | None = None
-    """The one engine in which the rule has an effect; None where it has one in both, or in neither."""
 
     @property
     def decides(self) -> bool:

@@ -20,7 +20,6 @@ from bot.members.member_import_plan import plan_members
 from bot.members.model import known_segments
 from bot.rules import rule_import_plan
 from bot.rules.files import read_rule_file
-from bot.rules.lint.redirects import Effort
 from bot.rules.model import Groups, Rule
 from bot.rules.redirect_table import RedirectFile, is_table, read_redirect_file
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, plan_entries, plan_redirects
@@ -130,10 +129,9 @@ async def _with_loops(
     plan: ImportPlan, choices: Choices | None, reason: str, live: Sequence[Rule], groups: Groups | None
 ) -> ImportPlan:
     """*plan* with what would loop, and with a question why where no *reason* was given: so it is for a single rule, too."""
-    effort = Effort()
-    if not (possible := await _loops(plan, ALL_ON, live, groups, effort)):
-        left = [] if effort.enough else [messages.context(PARTLY)]
-        return replace(plan, notes=[*plan.notes, *left])
+    possible, is_whole = await _loops(plan, ALL_ON, live, groups)
+    if not possible:
+        return plan if is_whole else replace(plan, notes=[*plan.notes, messages.context(PARTLY)])
     return replace(
         plan,
         notes=[*preview_view.loops_note(possible, reason), *plan.notes],
@@ -141,21 +139,18 @@ async def _with_loops(
             *plan.asked,
             *([] if reason.strip() else [inputs.reason("", loops=True, most=import_form_view.MAX_REASON)]),
         ],
-        loops=await _loops(plan, choices, live, groups, effort) if choices is not None else (),
+        loops=(await _loops(plan, choices, live, groups))[0] if choices is not None else (),
     )
 
 
 async def _loops(
-    plan: ImportPlan, choices: Choices, live: Sequence[Rule], groups: Groups | None, effort: Effort
-) -> Sequence[str]:
-    """Return the new loops that *choices* would cause, in plain lines."""
+    plan: ImportPlan, choices: Choices, live: Sequence[Rule], groups: Groups | None
+) -> tuple[Sequence[str], bool]:
+    """Return the new loops that *choices* would cause, in plain lines, and whether all rules were compared."""
     made, numbers = await asyncio.to_thread(_resulting_rules, plan, choices)
     word = plan.columns[0]
-    return list(
-        dict.fromkeys(
-            preview_view.loop_words(loop, numbers, word) for loop in await added_loops(live, made, groups, effort)
-        )
-    )
+    added = await added_loops(live, made, groups)
+    return list(dict.fromkeys(preview_view.loop_words(loop, numbers, word) for loop in added.findings)), added.is_whole
 
 
 def _resulting_rules(plan: ImportPlan, choices: Choices) -> tuple[list[Rule], dict[str, int]]:

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from bot.changes.forecast import PLANNED
 from bot.clients.lists import Gap
-from bot.rules.engines import Engine, Trait
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from handlers.blocks import messages
 from handlers.blocks.buttons import share_button, turn_buttons
@@ -20,7 +18,6 @@ from handlers.blocks.messages import (
     clip,
     esc,
     first_few,
-    join_commas,
     join_words,
     quote_plain,
 )
@@ -32,30 +29,22 @@ MAX_NAMED: Final = 4
 MAX_WARNINGS: Final = 5
 """Findings that a card or a form shows, each in a line; `/rules check` shows all."""
 
-UNTRIED: Final = (
-    ":warning: Too many rules to compare each with all others, so some loops, chains and blocks may be missing."
-)
-ADVICE_ON_ENGINES: Final[dict[Trait | None, str]] = {
-    Trait.READS_FIND: "Find the text without slashes around it.",
-    Trait.NEEDS_VERSION: "Export the rule, give it version 2, and import it again.",
-}
+UNTRIED: Final = ":warning: Too many rules to compare each with all others, so some loops and blocks may be missing."
 ONLY_SWITCHED_OFF: Final = frozenset({FindingKind.LOOP, FindingKind.ONE_SOURCE, FindingKind.HIDDEN})
 """Findings that editing the first rule alone rarely fixes, so they have no button for that."""
-ONLY_SHOWN: Final = frozenset({FindingKind.ONE_NAME, FindingKind.UNDECIDABLE})
+ONLY_SHOWN: Final = frozenset({FindingKind.UNDECIDABLE})
 """Findings that switching off a rule doesn't fix, so they only have buttons that show rules."""
 
 
 def advice(finding: Finding) -> str:
     """Return what to do about *finding*, in one sentence."""
-    is_blocked = finding.kind is FindingKind.CHAIN and not finding.urls[1]
-    usual = ADVICE_ON_ENGINES.get(finding.trait) or FINDINGS[finding.kind].advice
-    return "Redirect it elsewhere, or switch off the block." if is_blocked else usual
+    is_own = finding.kind is FindingKind.HIDDEN and not _is_of_several(finding)
+    return "Put the narrower pair first, or remove this one." if is_own else FINDINGS[finding.kind].advice
 
 
 def words(finding: Finding) -> str:
     """Return *finding* in one sentence of plain text."""
-    where = f" Only in {finding.engine}." if finding.engine and finding.kind in IN_ONE_ENGINE else ""
-    return FINDINGS[finding.kind].sentence(finding) + where
+    return FINDINGS[finding.kind].sentence(finding)
 
 
 def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
@@ -112,21 +101,10 @@ def _no_group_words(finding: Finding) -> str:
 
 
 def _hidden_words(finding: Finding) -> str:
-    first, block = finding.places[:2]
-    return f"{location_name(first)} is never reached: {location_name(block)} blocks every URL it matches."
-
-
-def _repeats_words(finding: Finding) -> str:
-    start = clip(finding.urls[0], 120)
-    changes = "keep changing each other’s result" if _is_of_several(finding) else "keeps changing its own result"
-    return f"{location_names(finding.places)} {changes}, starting at {start}."
-
-
-def _chain_words(finding: Finding) -> str:
-    first, second = finding.places[:2]
-    there, further = (clip(url, 120) for url in finding.urls)
-    then = f"redirects on to {further}" if further else "blocks"
-    return f"{location_name(first)} redirects to {there}, which {location_name(second)} {then}."
+    first, before = finding.places[:2]
+    if not _is_of_several(finding):
+        return f"{location_name(first)} is never reached: pair {before.pair} takes every URL it matches."
+    return f"{location_name(first)} is never reached: {location_name(before)} blocks every URL it matches."
 
 
 def _no_effect_words(finding: Finding) -> str:
@@ -136,11 +114,6 @@ def _no_effect_words(finding: Finding) -> str:
         where = f"which isn’t in {clip(finding.urls[0], 120)}"
         return f"{location_name(finding.places[0])} looks for {clip(finding.value, 120)}, {where}."
     return f"{location_name(finding.places[0])} replaces {clip(finding.value, 120)} with the same text."
-
-
-def _one_name_words(finding: Finding) -> str:
-    ids = ["planned" if place.rule.id.startswith(PLANNED) else place.rule.id for place in finding.places]
-    return f"{len(ids)} rules are called {location_name(finding.places[0])}: {join_commas(ids, MAX_NAMED)}."
 
 
 def _unchecked_words(finding: Finding) -> str:
@@ -163,46 +136,6 @@ def _never_words(finding: Finding) -> str:
     return f"{location_name(finding.places[0])} never matches “{clip(finding.value.split(' ', 2)[2], 160)}”: {because}."
 
 
-def _engines_differ_words(finding: Finding) -> str:
-    where, because = WHERE_ENGINES_DIFFER[finding.trait or Trait.READS_WILDCARD]
-    source, better = clip(finding.value.split(" ", 2)[-1], 160), clip(finding.better, 160)
-    return f"{location_name(finding.places[0])} {where}: {because.format(source=source, better=better)}."
-
-
-ONLY_IN: Final = "matches in {} only"
-WHERE_ENGINES_DIFFER: Final = {
-    Trait.ADDS_SLASHES: (
-        ONLY_IN.format(Engine.EXTENSION),
-        "the desktop app needs slashes around an expression: /{source}/",
-    ),
-    Trait.TAKES_EMPTY_SOURCE: (
-        ONLY_IN.format(Engine.DESKTOP),
-        "with an empty source, the desktop app matches every URL; the extension only with Contains",
-    ),
-    Trait.MINDS_SWITCH: (
-        ONLY_IN.format(Engine.DESKTOP),
-        "its source has isActive: false, which the desktop app ignores",
-    ),
-    Trait.READS_WILDCARD: (
-        "may match different URLs in the desktop app and the extension",
-        "the extension reads {better} in the source as a special character",
-    ),
-    Trait.READS_FIND: (
-        "replaces different text in the desktop app and the extension",
-        "the desktop app reads {better} as an expression, without its slashes",
-    ),
-    Trait.NEEDS_VERSION: (
-        f"changes headers in {Engine.EXTENSION} only",
-        "without version 2, the desktop app reads headers in an older format",
-    ),
-}
-"""How the engines differ for each trait, and why; words of a sentence after the name of the rule."""
-
-
-IN_ONE_ENGINE: Final = frozenset({FindingKind.LOOP, FindingKind.REPEATS})
-"""Kinds whose words do not say in which engine they are true."""
-
-
 @dataclass(frozen=True, slots=True)
 class FindingWords:
     """The words for one kind of finding. *sentence*: what is wrong; *advice*: what to do about it."""
@@ -221,19 +154,11 @@ FINDINGS: Final = {
     ),
     FindingKind.NOT_A_URL: FindingWords(_not_a_url_words, "Enter a full URL, starting with https://.", ":x:"),
     FindingKind.NEVER: FindingWords(_never_words, "Correct the source.", ":x:"),
-    FindingKind.ENGINES_DIFFER: FindingWords(
-        _engines_differ_words, "Change the source so that both read it the same way."
-    ),
     FindingKind.NO_GROUP: FindingWords(_no_group_words, "Use a number that the source has a * or a group for."),
     FindingKind.ONE_SOURCE: FindingWords(_one_source_words, "Keep one of them on: their order is not guaranteed."),
     FindingKind.HIDDEN: FindingWords(_hidden_words, "Switch off the block, or narrow it."),
-    FindingKind.REPEATS: FindingWords(_repeats_words, "Narrow the source so that it doesn’t match the result."),
-    FindingKind.CHAIN: FindingWords(_chain_words, "Redirect straight to the last URL.", ":link:"),
     FindingKind.NO_EFFECT: FindingWords(
         _no_effect_words, "Correct the text to find, or delete the rule.", ":white_circle:"
-    ),
-    FindingKind.ONE_NAME: FindingWords(
-        _one_name_words, "Rename them, so that nobody switches off the wrong one.", ":white_circle:"
     ),
     FindingKind.UNDECIDABLE: FindingWords(
         _unchecked_words, "Try it in the browser, or simplify its source.", ":grey_question:"

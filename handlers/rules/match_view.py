@@ -47,7 +47,7 @@ def answer_about_rule(rule: Rule, verdict: Verdict | None, url: Url, *, assumed:
 def _sources_line(rule: Rule) -> str:
     """Return the sources of *rule*; of many the first."""
     pairs = rule.pairs or ()
-    sources = [source_line(rule.rule_type, pair) for pair in pairs[:MAX_PAIRS]]
+    sources = [source_line(pair) for pair in pairs[:MAX_PAIRS]]
     more = [plural(len(pairs) - MAX_PAIRS, "other")] if len(pairs) > MAX_PAIRS else []
     return f"Its source: {' or '.join([*sources, *more])}" if sources else ""
 
@@ -114,7 +114,6 @@ def condition_text(matches: Iterable[Match]) -> str:
     """Return the conditions of an outcome that *matches* decide, as the end of a sentence."""
     found = []
     for match in matches:
-        found += [f"in {match.only} only"] if match.only else []
         found += ["if its filters match"] if any(note.kind is NoteKind.FILTERS for note in match.notes) else []
         found += ["if its group is on"] if any(note.kind is NoteKind.GROUP for note in match.notes) else []
         found += [f"if pair {note.pair} doesn’t match" for note in match.notes if note.kind is NoteKind.UNTRIED_PAIR]

@@ -7,11 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 from bot.rules.edit import reach_of
-from bot.rules.engines import Engine
 from bot.rules.matching import filters_of
 from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
-from bot.rules.outcomes import engines_matching_all
-from bot.rules.pair_fields import CHOICES, EMPTY
+from bot.rules.outcomes import matches_all
+from bot.rules.pair_fields import EMPTY
 from handlers.blocks.messages import code, esc, first_few, join_commas, join_words, plural, url_code
 from handlers.rules.reasons import off_words, type_word
 
@@ -88,11 +87,8 @@ def _parameters(pair: Fields, limit: int) -> Iterator[str]:
             yield "removes all parameters"
             continue
         there = _text(change.get("actionWhenParamExists")).casefold() if kind == "add" else ""
-        tail = {"overwrite": ", replacing the existing one", "ignore": IGNORED}.get(there, "")
+        tail = ", replacing the existing one" if there == "overwrite" else ""
         yield _change_text(f"parameter {code(_text(change.get('param')), SHORT)}", change, limit) + tail
-
-
-IGNORED: Final = "; the desktop app never adds it, because it is set to Ignore"
 
 
 def _change_text(what: str, change: Fields, limit: int) -> str:
@@ -144,8 +140,12 @@ def _delay(pair: Fields, _: int) -> Iterator[str]:
         yield f"waits {number} ms"
 
 
-LANGUAGES: Final = CHOICES["scripts.*.codeType"]
-MOMENTS: Final = CHOICES["scripts.*.loadTime"]
+LANGUAGES: Final = {"js": "JavaScript", "css": "CSS"}
+MOMENTS: Final = {
+    "afterPageLoad": "after the page has loaded",
+    "beforePageLoad": "before the page loads",
+    "asSoonAsPossible": "as soon as possible",
+}
 
 
 def _scripts(pair: Fields, limit: int) -> Iterator[str]:
@@ -245,12 +245,12 @@ def group_name(rule: RuleDraft, groups: Groups | None) -> str:
     return f":file_folder: {esc(name, 80)}" if name else f":file_folder: {code(rule.group_id, 60)}"
 
 
-def source_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
+def source_line(pair: Pair, limit: int = 160) -> str:
     """Return the condition of *pair*: which part of the request, the operator, and the value."""
     if pair.source is None:
         return "_no source_"
-    if engines := engines_matching_all(rule_type, pair.source):
-        return "every URL" if len(engines) == len(Engine) else f"every URL in {next(iter(engines))}"
+    if matches_all(pair.source):
+        return "every URL"
     if (found := reach_of(pair.source.key, pair.source.operator, pair.source.value or "")) is not None:
         url, reach = found
         return f"{url_code(url, limit)} {REACH_WORDS[reach]}"
@@ -307,7 +307,7 @@ MAX_EFFECTS: Final = 3
 
 def pair_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
     """Return the pair in one line: its condition, its effect, and its filters."""
-    source, effect = source_line(rule_type, pair, limit), effect_line(rule_type, pair, limit)
+    source, effect = source_line(pair, limit), effect_line(rule_type, pair, limit)
     joined = f"{source} {effect}" if rule_type == "Redirect" else f"{source}: {effect}"
     filters = filters_words(pair, 40)
     return f"{joined} · {filters}" if filters else joined

@@ -52,12 +52,7 @@ def near_words(miss: NearMiss) -> str:
 
 
 NOTES: Final = {
-    NoteKind.OTHER_URL: "in {engine} the result is {value}",
-    NoteKind.NOTHING: "{engine} does nothing here",
-    NoteKind.ONE_PAIR: "pair {pair} matches in {engine} only",
-    NoteKind.SEVERAL_BLOCKS: "the desktop app fails on a blocking rule with several pairs",
-    NoteKind.PATH: "the extension may ignore the path",
-    NoteKind.CHARACTER: "the extension reads {value} in the source as a special character",
+    NoteKind.MAY_DIFFER: "Requestly’s desktop app may do this differently",
     NoteKind.TO_ITSELF: "it redirects to the same URL, so nothing happens",
     NoteKind.NOTHING_TO_REPLACE: "the text it replaces isn’t in the URL, so nothing changes",
     NoteKind.GROUP: "it matches only if its group “{value}” is on, which couldn’t be read",
@@ -65,22 +60,10 @@ NOTES: Final = {
     NoteKind.UNTRIED_PAIR: "can’t tell whether pair {pair} matches: {value}",
 }
 
-ENGINES_DIFFER: Final = frozenset(
-    {
-        NoteKind.OTHER_URL,
-        NoteKind.NOTHING,
-        NoteKind.ONE_PAIR,
-        NoteKind.SEVERAL_BLOCKS,
-        NoteKind.PATH,
-        NoteKind.CHARACTER,
-    }
-)
-
 
 def note_words(note: Note) -> str:
     """Return the text of a note about a rule that matches."""
-    said = NOTES[note.kind].format(value=note.value, engine=note.engine, pair=note.pair)
-    return f"the desktop app and the extension differ: {said}" if note.kind in ENGINES_DIFFER else said
+    return NOTES[note.kind].format(value=note.value, pair=note.pair)
 
 
 def problem_words(problem: Problem) -> str:

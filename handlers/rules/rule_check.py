@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -11,8 +11,8 @@ from typing import Any, Final
 from bot.changes import forecast
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
-from bot.rules.lint.findings import Finding, key_of, sort_findings
-from bot.rules.lint.redirects import Effort, is_effective
+from bot.rules.lint.findings import Checked, Finding
+from bot.rules.lint.route import is_effective
 from bot.rules.lint.rule_set import check_all, check_change, check_loops
 from bot.rules.model import Groups, Rule, RuleDraft
 from handlers.blocks.messages import ListPage
@@ -37,21 +37,20 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
         one = await find_rule(command.ref, gatehouse) if command.ref else None
         listing = await gatehouse.rules.all()
         groups = await groups_of(listing.known, gatehouse)
-        effort = Effort()
         ahead: Sequence[tuple[datetime, Finding]] = ()
         unseen = 0
         if one is None:
-            found = await _gather(check_all(listing.known, groups, effort=effort))
+            checked = await asyncio.to_thread(check_all, listing.known, groups)
             ahead, unseen = await _findings_ahead(listing.known, groups, gatehouse)
         else:
-            found = await _gather(check_change(listing.known, None, one, groups, effort=effort))
-    page = ListPage.of(found, command.page, FINDINGS_PER_PAGE)
+            checked = await asyncio.to_thread(check_change, listing.known, None, one, groups)
+    page = ListPage.of(checked.findings, command.page, FINDINGS_PER_PAGE)
     limits = [views.GROUPS_NOT_READ] if groups is None and any(rule.group_id for rule in listing.known) else []
     if unseen:
         limits.append(f"{unseen:,} later starts and ends of the next seven days were not looked at.")
     if one is not None and not is_effective(one, groups):
         limits.append("It is off, or its group is: it wasn’t compared with the other rules.")
-    limits += [] if effort.enough else [check_view.UNTRIED]
+    limits += [] if checked.is_whole else [check_view.UNTRIED]
     return Private(
         check_view.findings_page(
             page,
@@ -68,8 +67,12 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
 async def findings_about(keys: Collection[str], gatehouse: Gatehouse) -> Sequence[Finding]:
     """Return what is wrong now with the rules that have one of these ids, or whose group does; raises a ClientError."""
     rules = (await gatehouse.rules.all()).whole()
-    found = await _gather(check_all(rules, await groups_of(rules, gatehouse), effort=Effort()))
-    return [each for each in found if any({place.rule.id, place.rule.group_id} & {*keys} for place in each.places)]
+    checked = await asyncio.to_thread(check_all, rules, await groups_of(rules, gatehouse))
+    return [
+        each
+        for each in checked.findings
+        if any({place.rule.id, place.rule.group_id} & {*keys} for place in each.places)
+    ]
 
 
 AHEAD: Final = timedelta(days=7)
@@ -92,7 +95,8 @@ async def _findings_ahead(
         before, after = (
             next((rule for rule in there if rule.id == event.target.key), None) for there in (rules, then.rules)
         )
-        found += [(event.at, finding) for finding in await _gather(check_change(rules, before, after, then.groups))]
+        added = await asyncio.to_thread(check_change, rules, before, after, then.groups)
+        found += [(event.at, finding) for finding in added.findings]
         rules, groups = then.rules, then.groups
     return found, max(0, len(happens) - MAX_AHEAD)
 
@@ -126,7 +130,7 @@ async def find_added(
     """
     rules: Sequence[Rule] = ()
     limits: list[str] = []
-    if after.active or before is None or before.name != after.name:
+    if after.active:
         try:
             listing = await gatehouse.rules.recent()
         except ClientError:
@@ -138,21 +142,18 @@ async def find_added(
     if at is not None:
         then = forecast.predict(rules, await events_until(at, gatehouse), groups)
         rules, groups = then.rules, then.groups
-    effort = Effort()
-    found = await _gather(check_change(rules, before, as_rule(before, after), groups, effort=effort))
-    return AddedFindings(found, (*limits, *([] if effort.enough else [PARTLY])))
+    added = await asyncio.to_thread(check_change, rules, before, as_rule(before, after), groups)
+    return AddedFindings(added.findings, (*limits, *([] if added.is_whole else [PARTLY])))
 
 
-async def added_loops(
-    live: Sequence[Rule], made: Sequence[Rule], groups: Groups | None, effort: Effort
-) -> Sequence[Finding]:
+async def added_loops(live: Sequence[Rule], made: Sequence[Rule], groups: Groups | None) -> Checked:
     """Return the new loops that *made* would cause among *live*, or in place of those with the same id."""
     ids = {rule.id for rule in made}
-    then = [*(rule for rule in live if rule.id not in ids), *made]
-    if not (found := await _gather(check_loops(then, ids, groups, effort=effort))):
-        return ()
-    known = {key_of(loop) for loop in await _gather(check_loops(live, ids, groups))}
-    return [loop for loop in found if key_of(loop) not in known]
+    then = [*made, *(rule for rule in live if rule.id not in ids)]
+    found = await asyncio.to_thread(check_loops, then, ids, groups)
+    if not found.findings:
+        return found
+    return found.without(await asyncio.to_thread(check_loops, live, ids, groups))
 
 
 def as_rule(before: Rule | None, after: RuleDraft) -> Rule:
@@ -166,8 +167,3 @@ def refuse_silent_loop(findings: Iterable[Finding], reason: str | None) -> None:
     loops = [finding for finding in findings if finding.needs_reason]
     if loops and not (reason or "").strip():
         raise LoopNeedsReason([check_view.words(loop) for loop in loops])
-
-
-async def _gather(steps: Iterator[tuple[Finding, ...]]) -> tuple[Finding, ...]:
-    found = await asyncio.to_thread(list, steps)
-    return await asyncio.to_thread(lambda: sort_findings(finding for step in found for finding in step))

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.rules.edit import Problem, source_reaching
-from bot.rules.lint.redirects import LEADING
+from bot.rules.lint.route import LEADING
 from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft, why_group_is_off
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, TYPES, UNKNOWN, Document, has_field
 from bot.rules.pair_values import new_pair

@@ -15,8 +15,7 @@ from bot.clients.cache import search_in_thread
 from bot.clients.lists import Incomplete
 from bot.gatehouse import Gatehouse
 from bot.rules.edit import status_of
-from bot.rules.lint.redirects import MAX_HOPS, is_effective
-from bot.rules.lint.route import Route, next_url
+from bot.rules.lint.route import MAX_HOPS, Route, is_effective, next_url
 from bot.rules.matching import judge, judge_all
 from bot.rules.model import ACTIVE, INACTIVE, Group, Groups, Rule
 from bot.rules.outcomes import Explained

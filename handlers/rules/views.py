@@ -105,7 +105,7 @@ def _pair_text(rule: Rule, pair: Pair, number: int) -> str:
     if len(lines) < 2:
         return head + pair_line(rule.rule_type, pair)
     filters = filters_words(pair)
-    source = source_line(rule.rule_type, pair) + (f" · {filters}" if filters else "")
+    source = source_line(pair) + (f" · {filters}" if filters else "")
     return "\n".join([head + source, *(f"• {line}" for line in first_few(lines, SHOWN_LINES))])
 
 

@@ -9,8 +9,7 @@ from typing import Final
 
 from bot.changes.forecast import Forecast
 from bot.clients.lists import Gap
-from bot.rules.lint.redirects import LEADING
-from bot.rules.lint.route import Route, decider, rank, results
+from bot.rules.lint.route import LEADING, Route, decider, rank, results
 from bot.rules.matching import spared_text
 from bot.rules.model import Rule
 from bot.rules.outcomes import Explained, Match, NearMiss, Undecidable

@@ -1,6 +1,6 @@
 "use strict";
-// What the two engines make of a URL by one rule, in the words of JavaScript, which both are written in.
-// Reads a list of [rule, URL] as JSON; writes one of [desktop, extension, broken]: the URL that comes of it, "" for
+// What the extension makes of a URL by one rule, in the words of JavaScript, which it is written in.
+// Reads a list of [rule, URL] as JSON; writes one of [extension, broken]: the URL that comes of it, "" for
 // blocked, null where it stays; and whether a text in slashes is no expression.
 
 const expression = (value) => {
@@ -24,43 +24,6 @@ const filled = (destination, caught) =>
 const plainly = {
   Equals: (value, text) => (text === value ? [] : null),
   Contains: (value, text) => (text.includes(value) ? [] : null),
-};
-
-// The desktop app: a star at a time, between two bars; each pair on what the one before it made.
-const stars = (value, text) => {
-  const caught = [];
-  let rest = `|${text}|`;
-  for (const part of `|${value}|`.split("*")) {
-    const at = rest.indexOf(part);
-    if (at < 0) return null;
-    caught.push(rest.slice(0, at));
-    rest = rest.slice(at + part.length);
-  }
-  return caught;
-};
-const inDesktop = {
-  ...plainly,
-  Matches: (value, text) => {
-    const found = expression(value);
-    return found && found.exec(text);
-  },
-  Wildcard_Matches: stars,
-};
-const caughtInDesktop = ({ key, operator, value }, url) => inDesktop[operator](value, subject(url, key));
-const steps = {
-  Redirect: (pair, url) => {
-    const caught = caughtInDesktop(pair.source, url);
-    return caught ? filled(pair.destination, caught) : url;
-  },
-  Cancel: (pair, url) => (caughtInDesktop(pair.source, url) ? "" : url),
-  Replace: (pair, url) => {
-    if (pair.source.value && !caughtInDesktop(pair.source, url)) return url;
-    return url.replace(expression(pair.from) || pair.from, pair.to);
-  },
-};
-const desktop = ({ ruleType, pairs }, url) => {
-  const now = pairs.reduce((text, pair) => steps[ruleType](pair, text), url);
-  return now === url || (now === "" && ruleType !== "Cancel") ? null : now;
 };
 
 // The extension: a wildcard is an expression; the first pair alone; what is caught is caught from the whole URL.
@@ -92,7 +55,7 @@ const cases = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 const isBroken = ({ pairs }) =>
   orNull(() => pairs.map(({ source, from }) => [source.value, from || ""].map(expression))) === null;
 const answers = cases.map(([rule, url]) => [
-  ...[desktop, extension].map((engine) => orNull(() => engine(rule, url))),
+  orNull(() => extension(rule, url)),
   isBroken(rule),
 ]);
 process.stdout.write(JSON.stringify(answers));

@@ -1,4 +1,4 @@
-"""The bot makes of a URL what the two engines make of it: thousands of rules and URLs, with `engines.js` as the oracle."""
+"""The bot makes of a URL what the extension makes of it: thousands of rules and URLs, with `engines.js` as the oracle."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from bot.rules.engines import Engine
-from bot.rules.lint.lookup import build_lookups
+from bot.rules.lint.rule_set import RuleSet
 from bot.rules.matching import judge
 from bot.rules.model import Rule
 from bot.rules.outcomes import Match, NoteKind, Undecidable
@@ -170,22 +169,17 @@ def random_rules(count: int) -> Iterator[Rule]:
             yield rule("Replace", when(operator, value, **{"from": text(), "to": text()}))
 
 
-def ask(cases: list[Case]) -> list[tuple[list[str | None], bool]]:
-    """What the engines make of each, the desktop app first, and whether that is hard to tell: see DOUBTFUL."""
+def ask(cases: list[Case]) -> list[tuple[str | None, bool]]:
+    """What the extension makes of each, and whether that is hard to tell: see DOUBTFUL."""
     asked = json.dumps([[one.document(), url.full] for one, url in cases])
     script = Path(__file__).with_name("engines.js")
     done = subprocess.run([NODE, script], input=asked, capture_output=True, check=True, text=True)  # noqa: S603  ours
     answers = zip(cases, json.loads(done.stdout), strict=True)
-    return [(right, broken or is_doubtful(one)) for (one, _), (*right, broken) in answers]
-
-
-def answered(found: Match) -> list[str | None]:
-    blocking = [engine for engine in Engine if found.blocks and found.only in {None, engine}]
-    return ["" if engine in blocking else found.ways.get(engine) for engine in Engine]
+    return [(right, broken or is_doubtful(one)) for (one, _), (right, broken) in answers]
 
 
 def differences(rules: Iterable[Rule]) -> Iterator[str]:
-    """Where the bot says otherwise than the engines; what it cannot tell is one where it should be able to."""
+    """Where the bot says otherwise than the extension; what it cannot tell is one where it should be able to."""
     cases = list(product(rules, map(Url.of, URLS)))
     for (one, url), (right, doubtful) in zip(cases, ask(cases), strict=True):
         found = judge(one, url)
@@ -193,14 +187,14 @@ def differences(rules: Iterable[Rule]) -> Iterator[str]:
             case Match() if any(note.kind is NoteKind.UNTRIED_PAIR for note in found.notes):
                 says: Any = right if doubtful else found.notes
             case Match():
-                says = answered(found)
+                says = "" if found.blocks else found.result
             case Undecidable(why=why):
                 says = right if UNDECIDED.match(why) and doubtful else why
             case _:
-                says = [None, None]
+                says = None
         if says != right:
             pairs = json.dumps([pair.document() for pair in one.pairs or ()])
-            yield f"{one.rule_type} {pairs} on {url.full}: {says}, the engines {right}"
+            yield f"{one.rule_type} {pairs} on {url.full}: {says}, the extension {right}"
 
 
 def is_doubtful(one: Rule) -> bool:
@@ -213,15 +207,15 @@ def is_doubtful(one: Rule) -> bool:
 @pytest.mark.parametrize(
     "rules", [pytest.param(written, id="written"), pytest.param(lambda: random_rules(400), id="random")]
 )
-def test_a_rule_makes_of_a_url_what_each_engine_makes_of_it(rules: Any) -> None:
+def test_a_rule_makes_of_a_url_what_the_extension_makes_of_it(rules: Any) -> None:
     assert list(differences(rules())) == []
 
 
 @pytest.mark.parametrize(("operator", "value"), [source for source in SOURCES if source[1]])
-def test_a_condition_that_holds_in_an_engine_is_looked_up(operator: str, value: str) -> None:
+def test_a_condition_that_holds_is_looked_up(operator: str, value: str) -> None:
     for key in ("Url", "host", "path"):
         one = rule("Cancel", when(operator, value, key))
-        lookups = list(build_lookups([one]))
+        together = RuleSet([one])
         for url in map(Url.of, URLS):
             if isinstance(judge(one, url), Match):
-                assert [place.rule for lookup in lookups for place in lookup.find(url)] == [one], url
+                assert [acts.rule for acts in together.matches(url)] == [one], url

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.rules.conditions import condition
-from bot.rules.engines import Engine
 from bot.rules.expressions import CannotTell, fill_captures
 from bot.rules.matching import filters_of, judge
 from bot.rules.model import Groups, Off, OffKind, Pair, Rule
@@ -65,7 +64,7 @@ HOLDS = [
     ("Url", "Wildcard_Matches", "example.com", "https://example.com/", False),
     ("Url", "Wildcard_Matches", "*example.com/", "https://example.com/", True),
     ("Url", "Wildcard_Matches", "://*.yahoo.com", "http://cricket.yahoo.com", False),
-    ("Url", "Wildcard_Matches", "*/a+(b)[c]$", "https://example.com/a+(b)[c]$", True),
+    ("Url", "Wildcard_Matches", "*/a+(b)[c]$", "https://example.com/a+(b)[c]$", False),
     ("Url", "StartsWith", "https", "https://example.com/", False),
     ("Url", "equals", "https://example.com/", "https://example.com/", False),
     ("Url", "Equals", "http://example.com/", "HTTP://EXAMPLE.COM:80#top", True),
@@ -118,14 +117,14 @@ RESULTS = [
         "*-*",
         "https://x/$1_$2",
         "https://abcde-fghij-klmno/",
-        "https://x/https://abcde_fghij-klmno/",
+        "https://x/https://abcde-fghij_klmno/",
     ),
     ("Equals", "https://h/", "https://x/$1", "https://h/", "https://x/$1"),
     ("Matches", r"/(\d)(\d)/", "https://x/$2$1$0$3", "https://h/12", "https://x/21$0$3"),
     ("Matches", "/" + "(.)" * 10 + "/", "https://x/$10", "https://h/abcdef", "https://x/h0"),
     ("Matches", r"/(?<a>\d)/", "https://x/$1$<a>", "https://h/7", "https://x/7$<a>"),
-    ("Wildcard_Matches", "https://h/*/*", "https://x/$2/$1/$3", "https://h/a/b/c", "https://x/b/c/a/$3"),
-    ("Wildcard_Matches", "https://h/**", "https://x/$1-$2", "https://h/a", "https://x/-a"),
+    ("Wildcard_Matches", "https://h/*/*", "https://x/$2/$1/$3", "https://h/a/b/c", "https://x/c/a/b/$3"),
+    ("Wildcard_Matches", "https://h/**", "https://x/$1-$2", "https://h/a", "https://x/a-"),
     ("Contains", "h", "https://x/$1", "https://h/", "https://x/$1"),
 ]
 
@@ -138,18 +137,7 @@ def test_captures_are_filled_in(operator: str, value: str, target: str, url: str
     assert acts.result == result
 
 
-def test_where_the_engines_catch_different_runs_both_are_told() -> None:
-    acts = judge(
-        rule("Redirect", when("Wildcard_Matches", "*-*/", destination="https://x/$2")),
-        Url.of("https://abcde-fghij-klmno/"),
-    )
-
-    assert isinstance(acts, Match)
-    assert acts.result == "https://x/fghij-klmno"
-    assert [note.value for note in acts.notes] == ["https://x/klmno"]
-
-
-def test_the_first_pair_of_a_redirect_counts_and_chaining_is_told() -> None:
+def test_the_first_pair_of_a_redirect_counts() -> None:
     acts = judge(
         rule(
             "Redirect",
@@ -161,27 +149,23 @@ def test_the_first_pair_of_a_redirect_counts_and_chaining_is_told() -> None:
 
     assert isinstance(acts, Match)
     assert (acts.pair, acts.result) == (1, "https://b.example/")
-    assert [note.value for note in acts.notes] == ["https://c.example/"]
+    assert acts.notes == (Note(NoteKind.MAY_DIFFER),)
 
 
 REPLACED = [
     ("a", "b", "https://h/a/a", "https://h/b/a"),
-    ("/a/g", "b", "https://h/a/a", "https://h/b/b"),
-    (r"/(\w)\/x/", "$1$1", "https://h/q/x", "https://h/qq"),
-    ("/goapi/getMovieInfo/", "/", "https://h/goapi/getMovieInfo/x", "https://h///x"),
+    ("/a/g", "b", "https://h/a/a", None),
+    ("/goapi/getMovieInfo/", "/", "https://h/goapi/getMovieInfo/x", "https://h/x"),
     ("nowhere", "b", "https://h/a", None),
     ("", "b", "https://h/a", "bhttps://h/a"),
     ("", "", "https://h/a", None),
     ("/A/", "b", "https://h/a", None),
-    ("/A/gi", "b", "https://h/a/a", "https://h/b/b"),
-    ("/^https/g", "http", "https://h/https", "http://h/https"),
-    ("/x*/g", "-", "https://h/", "-h-t-t-p-s-:-/-/-h-/-"),
     ("a", "$1", "https://h/a", "https://h/$1"),
 ]
 
 
 @pytest.mark.parametrize(("find", "to", "url", "result"), REPLACED)
-def test_a_replacement_replaces_as_the_desktop_app_does(find: str, to: str, url: str, result: str | None) -> None:
+def test_a_replacement_replaces_a_text(find: str, to: str, url: str, result: str | None) -> None:
     pair = when("Contains", "h", **{"from": find, "to": to})
 
     acts = judge(rule("Replace", pair), Url.of(url))
@@ -309,35 +293,22 @@ def test_several_pairs_act_as_their_type_has_it() -> None:
         "https://h/",
     )
     assert (last.result, last.also) == ("https://h/?a=2", (2,))
-    both = acts(rule("Replace", hit | {"from": "a", "to": "b"}, hit | {"from": "bb", "to": "z"}), "https://h/abc")
-    assert (both.result, both.also) == ("https://h/zc", (2,))
+    first = acts(rule("Replace", hit | {"from": "a", "to": "b"}, hit | {"from": "bb", "to": "z"}), "https://h/abc")
+    assert (first.result, first.also) == ("https://h/bbc", ())
 
 
 @pytest.mark.parametrize(
-    ("one", "told"),
+    ("one", "differs"),
     [
-        (
-            rule("Replace", when("Contains", "h", **{"from": "/b/", "to": "/"})),
-            Note(NoteKind.OTHER_URL, "https://h/a/c/b", Engine.EXTENSION),
-        ),
-        (
-            rule("Replace", when("Contains", "", **{"from": "b", "to": "x"})),
-            Note(NoteKind.OTHER_URL, "https://h/a/b/c/x", Engine.EXTENSION),
-        ),
-        (rule("Cancel", when("Contains", "h"), when("Contains", "x")), Note(NoteKind.SEVERAL_BLOCKS)),
-        (rule("Cancel", when("Equals", "/a/b/c/b", "path")), Note(NoteKind.PATH)),
-        (rule("Cancel", when("Wildcard_Matches", "*")), None),
-        (rule("Cancel", when("Matches", "/a/")), None),
-        (
-            rule("Redirect", when("Matches", "/(.)$/", "host", destination="https://x/$1")),
-            Note(NoteKind.OTHER_URL, "https://x/b", Engine.EXTENSION),
-        ),
+        (rule("Replace", when("Contains", "h", **{"from": "/b/", "to": "/"})), True),
+        (rule("Cancel", when("Contains", "h"), when("Contains", "x")), True),
+        (rule("Cancel", when("Equals", "/a/b/c/b", "path")), True),
+        (rule("Cancel", when("Wildcard_Matches", "*")), False),
+        (rule("Cancel", when("Matches", "/a/")), False),
     ],
 )
-def test_where_the_engines_differ_is_told(one: Rule, told: Note | None) -> None:
-    notes = acts(one, "https://h/a/b/c/b").notes
-
-    assert told in notes if told else notes == ()
+def test_what_the_desktop_app_may_do_differently_is_told(one: Rule, differs: bool) -> None:
+    assert acts(one, "https://h/a/b/c/b").notes == (Note(NoteKind.MAY_DIFFER),) * differs
 
 
 @pytest.mark.parametrize("host", ["app.requestly.io", "requestly.in", "requestly.com", "rq.in", "rq.io", "h/__rq"])
@@ -365,15 +336,15 @@ def test_filters_in_any_shape_are_told_where_they_say_something() -> None:
 def test_stars_catch_what_an_expression_would(value: str, text: str) -> None:
     hit = condition("Wildcard_Matches", value)(text)
 
-    for run, caught in ((".*?", hit.get(Engine.DESKTOP)), (".*", hit.get(Engine.EXTENSION))):
-        match = re.fullmatch(f"({run})".join(map(re.escape, value.split("*"))), text)
-        assert (match.groups() if match else None) == caught
+    match = re.fullmatch("(.*)".join(map(re.escape, value.split("*"))), text)
+    assert (match.groups() if match else None) == hit
 
 
 def test_hundreds_of_stars_take_no_longer_than_one() -> None:
     hit = condition("Wildcard_Matches", "*" * 500)("https://h/" + "a/" * 30_000)
 
-    assert [len(caught) for caught in hit.values()] == [500, 500]
+    assert hit is not None
+    assert len(hit) == 500
 
 
 def test_an_expression_that_is_large_for_a_long_url_is_not_tried() -> None:
@@ -433,15 +404,6 @@ def test_an_unknown_operator_never_holds() -> None:
         condition("Odd", "x")
 
 
-def test_a_replace_whose_expression_is_broken_cannot_be_told() -> None:
-    broken = rule("Replace", when("Contains", "h", **{"from": "/(/", "to": ""}))
-
-    found = judge(broken, Url.of("https://h"))
-
-    assert isinstance(found, Undecidable)
-    assert found.why == "its expression is invalid or too large to evaluate"
-
-
 @pytest.mark.parametrize(
     ("kind", "pair"),
     [
@@ -450,8 +412,6 @@ def test_a_replace_whose_expression_is_broken_cannot_be_told() -> None:
         ("Redirect", when("Matches", f"/{'a' * 4_001}|(.*)/", destination="https://a.example/")),
         ("Redirect", when("Wildcard_Matches", "*" * 4_001, destination="https://a.example/")),
         ("Replace", when("Contains", "", **{"from": "a", "to": "a" * 70_000})),
-        ("Replace", when("Contains", "", **{"from": "/a/g", "to": "a" * 70})),
-        ("QueryParam", when("Contains", "", modifications=[{"type": "Remove", "param": "x"}] * 900)),
     ],
 )
 def test_what_a_few_letters_of_a_rule_make_of_a_url_is_not_worked_out_without_end(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bot.rules.lint.findings import Finding, sort_findings
+from bot.rules.lint.findings import Finding
 from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import judge_all
 from bot.rules.model import Groups, Rule
@@ -19,13 +19,13 @@ def explain(rules: Iterable[Rule], url: Url, groups: Groups | None = None) -> Ex
 
 
 def check(rules: Sequence[Rule], groups: Groups | None = None) -> tuple[Finding, ...]:
-    return sort_findings(finding for step in check_all(rules, groups) for finding in step)
+    return check_all(rules, groups).findings
 
 
 def introduced_by(
     rules: Sequence[Rule], before: Rule | None, after: Rule | None, groups: Groups | None = None
 ) -> tuple[Finding, ...]:
-    return sort_findings(finding for step in check_change(rules, before, after, groups) for finding in step)
+    return check_change(rules, before, after, groups).findings
 
 
 def plan_rules(records: Sequence[Any], live: Iterable[Rule], groups: Groups | None = None) -> tuple[Entry, ...]:

@@ -70,7 +70,7 @@ async def test_many_findings_come_in_pages(workspace: Sandbox, alice: Colleague)
         workspace.services.rules.put(redirect(f"Redirect_d{number}", f"https://d{number}.example", f"{SHOP}/gone"))
 
     reply = await alice.says("/rules check")
-    assert f"34 findings in {len(RULES) + 30} rules" in alice.slack_text(reply)
+    assert f"33 findings in {len(RULES) + 30} rules" in alice.slack_text(reply)
 
     await alice.clicks(reply, "Next ›")
     turned = await alice.sees("Page 2 of 5")
@@ -101,7 +101,7 @@ async def test_a_form_with_warnings_is_sent_again(workspace: Sandbox, alice: Col
     assert await alice.submits() == {}
 
     await alice.sees_form("Not saved yet. Press Create anyway")
-    for words in ("a browser sends https://jobs.example/", "captures nothing", f"2 rules are called “{taken}”"):
+    for words in ("a browser sends https://jobs.example/", "captures nothing"):
         assert alice.form.count(words) == 1
     assert "The campaign starts" in alice.form
     alice.typed.clear()  # what was typed is in the form, not only in the client
@@ -132,7 +132,7 @@ async def test_a_warning_names_the_pair_that_it_is_about(workspace: Sandbox, ali
 
     await alice.submits()
 
-    await alice.sees_form("“Old shop to new shop” and “Rule Redirect_many”, pair 12 match the same URL")
+    await alice.sees_form("“Rule Redirect_many”, pair 12 and “Old shop to new shop” match the same URL")
 
 
 async def test_a_form_with_a_loop_wants_a_reason(workspace: Sandbox, alice: Colleague) -> None:

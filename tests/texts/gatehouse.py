@@ -199,7 +199,7 @@ def records() -> Iterator[Sample]:
         facts=FACTS,
     )
     twice = Finding(
-        FindingKind.ONE_NAME,
+        FindingKind.ONE_SOURCE,
         (Location(Rule(id="Redirect_a", name="Sale")), Location(Rule(id="Redirect_b", name="Sale"))),
     )
     wrong, unread = Digest(findings=[twice]), Digest(findings=None)

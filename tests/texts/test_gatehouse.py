@@ -376,7 +376,7 @@ What changed, what is waiting, and what comes
 (newspaper) Since 2026-11-21 01:24 UTC
 Nothing happened.
 1 finding about rules that changed (`/rules check`)
-• 2 rules are called “Sale”: Redirect_a, Redirect_b.
+• 2 rules called “Sale” match the same URL: every URL.
 [Share in channel]\
 """,
             "digest, rules unread": """\

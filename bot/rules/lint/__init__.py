@@ -1,1 +1,1 @@
-"""Lint of rules, alone and together: loops, chains, rules that never match, duplicates. Pure: no I/O."""
+"""Lint of rules, alone and together: loops, duplicates, rules that never match or are never reached. Pure: no I/O."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
-from bot.rules.engines import Engine, Trait
 from bot.rules.model import Rule
 
 
@@ -18,14 +17,10 @@ class FindingKind(StrEnum):
     ITSELF = "itself"
     NOT_A_URL = "not a URL"
     NEVER = "never"
-    ENGINES_DIFFER = "engines differ"
     NO_GROUP = "no group"
     ONE_SOURCE = "one source"
     HIDDEN = "hidden"
-    REPEATS = "repeats"
-    CHAIN = "chain"
     NO_EFFECT = "no effect"
-    ONE_NAME = "one name"
     UNDECIDABLE = "undecidable"
 
 
@@ -58,8 +53,7 @@ class Location:
 class Finding:
     """One finding. *places*: the rules concerned, the one to fix first; for a loop, in the order of its redirects.
 
-    *urls*: for a loop, the URL that each of its rules matches; for a chain, where the first rule redirects to and where
-    the second one does; otherwise an example.
+    *urls*: for a loop, the URL that each of its rules matches; otherwise an example.
     """
 
     kind: FindingKind
@@ -74,10 +68,6 @@ class Finding:
     """Whether a loop never returns to the same URL: each URL is longer than the one before."""
     undecidable: str = ""
     """Why the condition can't be judged."""
-    engine: Engine | None = None
-    """The one engine that the finding applies to; None for both."""
-    trait: Trait | None = None
-    """The trait in which the engines differ."""
 
     @property
     def needs_reason(self) -> bool:
@@ -88,38 +78,32 @@ class Finding:
         return any(place.rule.id == rule_id for place in self.places)
 
 
-Step = tuple[Finding, ...]
-"""The findings of one step of a check, maybe none; the caller yields to the event loop between two steps."""
 Key = tuple[str, tuple[str, ...], str]
 
 
 def key_of(finding: Finding) -> Key:
     """Return the identity of a finding, which a new order of pairs doesn't change: kind, rules, and the wrong text."""
-    ids = [place.rule.id for place in finding.places]
-    about = finding.value or (finding.urls[0] if finding.kind is FindingKind.CHAIN else "")
-    return finding.kind, tuple(sorted(set(ids))), about
+    return finding.kind, tuple(sorted({place.rule.id for place in finding.places})), finding.value
 
 
-def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return each finding once, the worst first, and by name within a kind, so that the order is stable.
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found, the worst first. *is_whole*: whether all rules were compared with each other."""
 
-    A chain between rules of a loop is left out, since fixing the loop fixes it.
-    """
-    once: dict[Key, Finding] = {}
-    for finding in findings:
-        first = once.setdefault(key_of(finding), finding)
-        if first.engine is not finding.engine:
-            once[key_of(finding)] = replace(first, engine=None)
-    loops = [_rules(finding) for finding in once.values() if finding.kind is FindingKind.LOOP]
-    return tuple(sorted((finding for finding in once.values() if not _is_part_of_loop(loops, finding)), key=_rank))
+    findings: tuple[Finding, ...] = ()
+    is_whole: bool = True
 
+    @classmethod
+    def of(cls, findings: Iterable[Finding], *, is_whole: bool = True) -> Self:
+        """Return each finding once, by name within a kind, so that the order is stable."""
+        once = {key_of(finding): finding for finding in reversed(list(findings))}
+        return cls(tuple(sorted(once.values(), key=_rank)), is_whole)
 
-def _is_part_of_loop(loops: Iterable[set[str]], finding: Finding) -> bool:
-    return finding.kind is FindingKind.CHAIN and any(_rules(finding) <= loop for loop in loops)
-
-
-def _rules(finding: Finding) -> set[str]:
-    return {place.rule.id for place in finding.places}
+    def without(self, before: Checked) -> Checked:
+        """Return what is new since *before*."""
+        known = {key_of(finding) for finding in before.findings}
+        new = tuple(finding for finding in self.findings if key_of(finding) not in known)
+        return Checked(new, self.is_whole and before.is_whole)
 
 
 def _rank(finding: Finding) -> tuple[int, str, str, int, str]:

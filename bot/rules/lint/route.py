@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bot.rules.lint.redirects import follow_redirect
+from bot.rules.matching import judge
+from bot.rules.model import Groups, Rule, why_group_is_off
 from bot.rules.outcomes import Explained, Match
-from bot.rules.url import Url
+from bot.rules.url import Url, absolute_url
+
+MAX_HOPS: Final = 20
+"""Redirects in a row after which browsers give up."""
+LEADING: Final = frozenset({"Redirect", "Replace", "QueryParam"})
+"""Rule types that lead to another URL, and so may loop."""
 
 LAST_RANK: Final = 3
 
@@ -50,7 +56,7 @@ class Route:
 
 def decider(step: Explained) -> Match | None:
     """Return the match that decides the outcome of the URL at *step*; None where the URL stays."""
-    found = min(step.changing, key=lambda match: (rank(match), match.depends or match.only is not None), default=None)
+    found = min(step.changing, key=lambda match: (rank(match), match.depends), default=None)
     return found if found is not None and found.decides else None
 
 
@@ -63,4 +69,21 @@ def next_url(step: Explained) -> Url | None:
     """Return the one URL that *step* is redirected to; None where it stays, is blocked, or may go to several."""
     if any(match.blocks for match in step.changing) or len(results(step)) != 1:
         return None
-    return next((there for match in step.changing if (there := follow_redirect(match, match.result)) is not None), None)
+    return next((there for match in step.changing if (there := follow_redirect(match)) is not None), None)
+
+
+def follow_redirect(acts: Match) -> Url | None:
+    """Return the URL that a browser goes on to by *acts*; None where it stays.
+
+    A rule that adds a parameter would add it again each time. So a change of parameters counts only if the rule does not
+    change its result again.
+    """
+    if acts.result is None or acts.rule.rule_type not in LEADING or (there := absolute_url(acts.result)) is None:
+        return None
+    again = judge(acts.rule, there) if acts.rule.rule_type == "QueryParam" else None
+    return None if isinstance(again, Match) and not again.idle else there
+
+
+def is_effective(rule: Rule, groups: Groups | None) -> bool:
+    """Whether *rule* is switched on, and its group as well where groups are known."""
+    return rule.active and why_group_is_off(rule, groups) is None

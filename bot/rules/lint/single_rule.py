@@ -10,12 +10,11 @@ from typing import Final
 from bot.rules.actions import replace_text
 from bot.rules.conditions import IN_WILDCARD, OPERATORS, holds, is_bare
 from bot.rules.edit import is_destination
-from bot.rules.engines import Engine, Trait
 from bot.rules.expressions import LOOSE, MAX_EXPRESSION, SLASHED, CannotTell, compile_expression
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import KEY_SPELLINGS
 from bot.rules.model import Pair, Rule, Source
-from bot.rules.outcomes import differing_trait, is_skipped, is_switched_off, lacks_version
+from bot.rules.outcomes import is_switched_off
 from bot.rules.url import SCHEME, Url, sent_text, url_of
 
 SCHEMES: Final = ("http://", "https://", "ws://", "wss://")
@@ -38,9 +37,13 @@ class Never:
     better: str = ""
 
 
+EMPTY_IS_EVERY_URL: Final = frozenset({"Replace", "UserAgent"})
+"""Rule types of which an empty source is said to match every URL, though in the extension it only does with Contains."""
+
+
 def why_never(rule_type: str | None, source: Source) -> Never | None:
-    """Return why no URL fulfils *source* in any engine; None where one may, or where that isn't known."""
-    if is_skipped(rule_type, source):
+    """Return why no URL fulfills *source*; None where one may, or where that isn't known."""
+    if not source.value and rule_type in EMPTY_IS_EVERY_URL:
         return None
     key = source.key or ""
     if key not in NEVER_SENT:
@@ -52,7 +55,7 @@ def why_never(rule_type: str | None, source: Source) -> Never | None:
     if source.operator == "Matches":
         return None if is_bare(value) and not is_switched_off(source) else _expression(value)
     if source.operator == "Wildcard_Matches" and IN_WILDCARD.search(value):
-        return None  # the extension reads it as an expression, which may hold
+        return None  # it is read as an expression, which may hold
     if source.operator == "Equals" or (source.operator == "Wildcard_Matches" and "*" not in value):
         return _whole(key, value)
     if (stray := NEVER_SENT[key].search(value)) is not None:
@@ -166,40 +169,17 @@ def _sample_text(value: str) -> str:
 
 
 def literal(source: Source) -> str:
-    """Return a text that is part of everything that *source* matches; empty where none is known."""
+    """Return a text that is part of everything that *source* matches; empty where none is known, as of an expression."""
     value = source.value or ""
     if source.operator in {"Equals", "Contains"}:
         return value
     if source.operator == "Wildcard_Matches":
         return "" if IN_WILDCARD.search(value) else max(value.split("*"), key=len)
-    if source.operator != "Matches" or len(value) > MAX_EXPRESSION:
-        return ""
-    return _literal_of_expression(value)
-
-
-RUN: Final = re.compile(r"(?:[A-Za-z0-9:=%&~,;@!_<>\"' -]|\\[./:?&=-]|(?<!\\)/)+")
-SPECIAL: Final = re.compile(r"[(|\[{]|\\[A-Za-z0-9]")
-
-
-def _literal_of_expression(value: str) -> str:
-    """Return the longest literal text before anything that could make it optional; empty rather than wrong."""
-    found = SLASHED.fullmatch(value)
-    if found is None or "i" in found[2] or "|" in found[1] or "(?" in found[1]:
-        return ""
-    special = SPECIAL.search(found[1])
-    plain = found[1][: special.start()] if special else found[1]
-    runs = []
-    for match in RUN.finditer(plain):
-        text = re.sub(r"\\(.)", r"\1", match[0])
-        after = found[1][match.end() : match.end() + 1]
-        runs.append(text[:-1] if after and after in "*?+{" else text)
-    return max(runs, key=len, default="")
+    return ""
 
 
 NUMBER: Final = re.compile(r"\$([1-9])")
 STAR: Final = "*"
-SIGNS: Final = re.compile(r"[\\^$*+?()\[\]{}|]")
-"""Special characters: without any, an expression is a literal text."""
 
 
 def check_alone(rule: Rule) -> Iterator[Finding]:
@@ -212,20 +192,13 @@ def check_alone(rule: Rule) -> Iterator[Finding]:
             yield from _redirect(place, pair)
         if rule.rule_type == "Replace":
             yield from _replace(place, pair)
-        if lacks_version(rule, pair):
-            yield Finding(FindingKind.ENGINES_DIFFER, (Location(rule),), trait=Trait.NEEDS_VERSION)
 
 
 def _condition(place: Location, source: Source) -> Iterator[Finding]:
-    rule_type = place.rule.rule_type
-    if (found := why_never(rule_type, source)) is not None:
+    if (found := why_never(place.rule.rule_type, source)) is not None:
         yield Finding(FindingKind.NEVER, (place,), value=condition_text(source), why=found.why, better=found.better)
     elif why := undecidable(source):
         yield Finding(FindingKind.UNDECIDABLE, (place,), value=source.value or "", undecidable=why)
-    elif (trait := differing_trait(rule_type, source)) is not None:
-        odd = IN_WILDCARD.search(source.value or "") if trait is Trait.READS_WILDCARD else None
-        better = odd[0] if odd else ""
-        yield Finding(FindingKind.ENGINES_DIFFER, (place,), value=condition_text(source), better=better, trait=trait)
 
 
 def condition_text(source: Source) -> str:
@@ -262,18 +235,18 @@ def _is_self_redirect(source: Source, destination: str) -> bool:
 
 def _replace(place: Location, pair: Pair) -> Iterator[Finding]:
     find, to = pair.find or "", pair.replacement or ""
-    if find == to and not SLASHED.fullmatch(find):
+    source = pair.source
+    if SLASHED.fullmatch(find):
+        return  # the documentation reads it as an expression, which the extension doesn't
+    if find == to:
         yield Finding(FindingKind.NO_EFFECT, (place,), value=find)
         return
-    if (found := SLASHED.fullmatch(find)) is not None and not found[2] and SIGNS.search(found[1]) is None:
-        yield Finding(FindingKind.ENGINES_DIFFER, (place,), value=find, better=find, trait=Trait.READS_FIND)
-    source = pair.source
     if source is None or source.key != "Url" or source.operator != "Equals":
         return
     if (only := example(source)) is None:
         return
     try:
-        idle = all(replace_text(pair, only.full, engine) == only.full for engine in Engine)
+        idle = replace_text(pair, only.full) == only.full
     except CannotTell:
         return
     if idle:

@@ -49,7 +49,7 @@ SHAPES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "QueryParam",
         {"modifications": [{"param": "a", "type": "Add", "value": "1", "actionWhenParamExists": "Ignore"}]},
-        ["adds parameter `a`: `1`; the desktop app never adds it, because it is set to Ignore"],
+        ["adds parameter `a`: `1`"],
     ),
     ("QueryParam", {"modifications": [{"param": "a", "type": "Remove", "value": ""}]}, ["removes parameter `a`"]),
     ("QueryParam", {"modifications": [{"type": "Remove All"}]}, ["removes all parameters"]),

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from bot.rules.edit import Problem, ProblemKind
-from bot.rules.engines import Engine
 from bot.rules.model import INACTIVE, Off, OffKind, Rule
 from bot.rules.outcomes import NearKind, NearMiss, Note, NoteKind
 from handlers.rules.reasons import first_problem, near_words, no_field_words, note_words, off_words, problem_words
@@ -17,7 +16,7 @@ NO_NAME = Problem(ProblemKind.NO_NAME, "name")
 KINDS = [
     (OffKind, lambda kind: off_words([Off(kind, "{x}")])),
     (NearKind, lambda kind: near_words(NearMiss(RULE, 1, kind, "{x}"))),
-    (NoteKind, lambda kind: note_words(Note(kind, "{x}", Engine.EXTENSION, 2))),
+    (NoteKind, lambda kind: note_words(Note(kind, "{x}", 2))),
     (ProblemKind, lambda kind: problem_words(Problem(kind, "status", 1, "{x}", count=2))),
 ]
 
@@ -33,7 +32,7 @@ def test_each_branch_tells_what_it_is_for() -> None:
         (off_words([Off(OffKind.STATUS)]), "not set"),
         (near_words(NearMiss(RULE, 1, NearKind.KEY, "host")), "{Host}; it should be host"),
         (near_words(NearMiss(RULE.model_copy(update={"pairs": None}), 0, NearKind.NO_PAIRS)), "old format"),
-        (note_words(Note(NoteKind.NOTHING, engine=Engine.DESKTOP)), "differ: the desktop app does nothing"),
+        (note_words(Note(NoteKind.MAY_DIFFER)), "may do this differently"),
         (note_words(Note(NoteKind.UNTRIED_PAIR, "it has no condition", pair=1)), "pair 1 matches: it has no condition"),
         (first_problem([NO_NAME]), "Give the rule a name that others will recognize."),
         (first_problem([Problem(ProblemKind.NO_SOURCE, "source", 2), NO_NAME]), "pair 2: A pair needs"),

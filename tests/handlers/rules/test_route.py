@@ -39,8 +39,7 @@ TO_X = rule("Redirect", "Equals", A, destination=f"{A}?x=1")
         ([params({"type": "Remove All"}), TO_B], f"{A}?y=1", [f"{A}?y=1", A, B]),
         ([params(DROPS)], f"{A}?x=1", [f"{A}?x=1", A]),
         ([params(ADDS | {"actionWhenParamExists": "Overwrite"})], A, [A, f"{A}?x=1"]),
-        # the desktop app adds it once more to what it made
-        ([params(ADDS)], A, [A]),
+        ([params(ADDS)], A, [A, f"{A}?x=1"]),
     ],
 )
 def test_a_url_is_followed_where_a_parameter_is_dropped(rules: list[Rule], start: str, steps: list[str]) -> None:
