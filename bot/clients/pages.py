@@ -75,33 +75,51 @@ def page_of(answer: Answer, document: Any, records: list[Any], *, ignored: froze
     if total is None and COUNT.fullmatch(counted):
         total = int(counted)
     is_last = following is None and not any(named.get(name) is False for name in MORE)
-    unknown = [path for path, value in fields.items() if not _is_understood(path[-1], value, named, is_last=is_last)]
+    many = len(records)
+    unknown = [
+        path for path, value in fields.items() if not _is_understood(path[-1], value, named, many, is_last=is_last)
+    ]
     unknown += [(name,) for name in headers if not TRANSPORT.fullmatch(name)]
     unknown += [("Link", "next")] if "next" in links and not following else []
     return Page(records, following, total, [display_name(path) for path in unknown])
 
 
 def _fields(document: Any, records: list[Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield each field beside the *records*, with its path; those of NESTS one by one."""
-    for name, value in document.items() if isinstance(document, dict) else ():
+    """Yield each field beside the *records*, with its path; those of NESTS one by one.
+
+    A first or last record that has no field in common with the others is a note about the list.
+    """
+    names = _names_of(records[len(records) // 2]) if len(records) > 2 else frozenset()
+    notes = [each for each in (*records[:1], *records[-1:]) if names and names.isdisjoint(_names_of(each))]
+    for name, value in [field for each in (document, *notes) if isinstance(each, dict) for field in each.items()]:
         if name in NESTS and isinstance(value, dict):
             yield from (((name, inner), each) for inner, each in value.items() if each is not records)
         elif value is not records:
             yield (name,), value
 
 
-def _is_understood(name: str, value: Any, fields: Mapping[str, Any], *, is_last: bool) -> bool:
+def _names_of(record: Any) -> frozenset[str]:
+    return frozenset(record) if isinstance(record, dict) else frozenset()
+
+
+def _is_understood(name: str, value: Any, fields: Mapping[str, Any], many: int, *, is_last: bool) -> bool:
     """Whether it is known that a field doesn't say that there are records which are not followed.
 
-    *is_last*: nothing that is followed names a next page, and no flag says that there is none.
+    *many*: the records on this page. *is_last*: nothing that is followed names a next page, and no flag says that there is none.
     """
     if value is None or value in ("", [], {}):
         return True
     if name in MORE or name in NEXT:
-        return not is_last or value is False
+        return value is False or (not is_last and value == fields[name])
     if name in PAGES:
         return not is_last or value == (_first_number(fields, NUMBERS) or 1)
-    return name in OF_ANSWERS or (name in {*NUMBERS, *TOTALS} and _first_number(fields, [name]) is not None)
+    if name in TOTALS:
+        return value == _first_number(fields, [name]) and bool(value >= many)
+    if name in NUMBERS:  # alone, it says that there are pages, and not how many
+        return value == _first_number(fields, [name]) and any(
+            each in fields for each in (*TOTALS, *PAGES, *MORE, *NEXT)
+        )
+    return name in OF_ANSWERS
 
 
 def _next_query(fields: Mapping[str, Any], links: Mapping[str, str]) -> Query | None:

@@ -8,14 +8,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.clients.answer import Answer
 from bot.clients.http import Service
 from bot.clients.lists import Gap, Incomplete
 from bot.clients.members import MembersClient
+from bot.clients.pages import MORE, NESTS, NEXT, NUMBERS, OF_ANSWERS, PAGES, TOTALS, page_of
 from sandbox.slack.serving import serving
 
 ALL, SIZE = 120, 50
@@ -93,61 +97,7 @@ WHOLE: Final[dict[str, Json]] = {
 
 URL: Final = "https://elsewhere.example/more"
 PERHAPS_CUT: Final[tuple[Json, ...]] = (
-    {"last": False, "first": True, "number": 0, "size": SIZE, "numberOfElements": SIZE},
-    {"size": SIZE, "isLastPage": False, "start": 0},
-    {"totalSize": SIZE, "done": False},
-    *({name: False} for name in ("done", "complete", "isComplete", "finished", "eof", "fertig")),
-    {"done": "false"},
-    *(
-        {name: True}
-        for name in ("incomplete_results", "limited", "capped", "overflow", "istruncated", "viewMore", "unheard")
-    ),
-    *({name: 70} for name in ("remaining", "left")),
-    *({name: 120} for name in ("size", "length", "matches", "hits", "found", "records", "results", "gesamt")),
-    {"numFound": 120, "start": 0},
-    {"draw": 1, "recordsTotal": 120, "recordsFiltered": 120},
-    {"itemsPerPage": SIZE, "startIndex": 1, "totalResults": 120},
-    {"site": {"memberCount": 120}},
-    *(
-        {"total": total}
-        for total in ("120 members", "1,200", 120.0, [120], {"value": 120, "relation": "eq"}, -1, "many")
-    ),
-    {"total": SIZE, "pages": 3},
-    {"hits": {"total": {"value": 120}}},
-    *({name: "abc"} for name in ("_scroll_id", "bookmark", "marker", "after", "starting_after", "resume_key")),
-    {"LastEvaluatedKey": {"email": {"S": "nobody49@example.com"}}},
-    {"paging": {"cursors": {"before": "a", "after": "b"}}},
-    {"last_id": SIZE},
-    *({"offset": value} for value in (str(SIZE), "itrABC/recXYZ")),
-    {"weiter": "eyJpZCI6NDl9"},
-    *({"page": value} for value in ("1/3", "1 of 3", {"current": 1, "last": 3}, {"number": 1, "of": 3})),
-    *({"pagination": value} for value in ({"page": 1, "of": 3}, [1, 2, 3])),
-    *({"links": value} for value in ([URL, URL], {"1": URL, "2": URL})),
-    *({name: URL} for name in ("nexturl", "nextlink", "weiter", "cursorUrl")),
-    {"suivant": 2},
-    {"warning": "Only the first 50 of 120 results are shown"},
-    {"message": "Showing 1-50 of 120"},
-    {"message": "Partial result"},
-    {"error": "quota exceeded"},
-    {"error": True, "message": "try again later"},
-    {"errors": ["shard 3 timed out"]},
-    {"errors": [{"code": 504, "message": "shard 3 timed out"}]},
-    {"errors": 1},
-    {"meta": {"error": {"code": 504, "text": "shard 3 timed out"}}},
-    {"error": "timed out", "hasMore": False},
-    {"startAt": 0, "maxResults": SIZE},
-    *(
-        {name: SIZE, "skip": 0}
-        for name in ("perPage", "top", "first", "take", "batch_size", "max", "rows", "page_limit")
-    ),
-    *({name: str(SIZE)} for name in ("page_size", "pagesize", "perpage")),
-    {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"next": "x"}}}}}}}},
-    {"meta": [*[{"a": 1}] * 60, {"next": "x"}]},
-    {"pages": [[1], [2]]},
-    {"results": [{"name": "Else", "email": "else@example.com", "allowedSegments": []}]},
-    {"незнакомо": 7},
-    {"deep": [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]},
-    # A position of the page before that is empty, and one of the next page under a name that is not known.
+    # What services that nobody here wrote say on their first page. A position of the page before is often empty.
     {"prevPageToken": None, "nextPageToken": "tok000050"},
     {"before_cursor": None, "after_cursor": "c00000032"},
     {"prevCursor": None, "cursor": "cur000050"},
@@ -159,6 +109,7 @@ PERHAPS_CUT: Final[tuple[Json, ...]] = (
     {"import_finished": True, "upTo": "00000050x"},
     {"count": SIZE, "scannedCount": SIZE, "lastEvaluatedKey": {"email": {"S": "nobody49@example.com"}}},
     *({name: value} for name in ("hasNext", "more") for value in ("Y", 1)),
+    {"eof": False},
     {"status": "partial"},
     {"message": "Showing 50 of 120 members"},
     {"summary": "1-50 out of 120"},
@@ -169,10 +120,25 @@ PERHAPS_CUT: Final[tuple[Json, ...]] = (
     {"inactiveMembers": [{"email": "else@example.com"}]},
     {"request": {"limit": SIZE, "offset": 0}},
     {"query": {"take": SIZE, "skip": 0}},
+    {"limit": SIZE},
     {"batch": "1/3"},
     {"progress": 0.41},
+    {"error": "timed out", "hasMore": False},
+    # Names that are known, with values that aren't, or that contradict each other.
+    *({"total": total} for total in ("120 members", "1,200", 120.0, [120], {"value": 120}, -1, True, 3)),
+    {"total": SIZE, "meta": {"total": 120}},
+    {"total": SIZE, "totalPages": 3},
+    {"total": SIZE, "hasMore": True},
+    {"hasMore": False, "meta": {"hasMore": True}},
+    *({"hasMore": value} for value in (True, "false", 0, 1)),
+    *({"page": value} for value in (1, "1/3", {"current": 1, "last": 3})),
+    *({"nextPage": value} for value in (True, URL, 2.5, [2], {"number": 2})),
 )
 """What stands beside the first 50 members of a service that has more."""
+NOTES: Final[dict[str, Callable[[list[Json]], list[Json]]]] = {
+    "before": lambda records: [{"_meta": {"total": ALL}}, *records],
+    "behind": lambda records: [*records, {"more": True}],
+}
 HEADERS_OF_PART: Final = (
     {"Total": "120", "Per-Page": "50"},
     {"Total-Count": "120"},
@@ -277,6 +243,28 @@ async def test_whatever_may_be_about_more_makes_the_list_perhaps_cut(
 
     with pytest.raises(Incomplete):
         (await client().all()).whole()
+
+
+@given(
+    st.text().filter(lambda name: name not in {*NEXT, *NUMBERS, *PAGES, *MORE, *TOTALS, *OF_ANSWERS, *NESTS}),
+    st.one_of(st.booleans(), st.integers(), st.text(min_size=1), st.lists(st.integers(), min_size=1)),
+    st.sampled_from(["", "meta"]),
+)
+def test_any_other_field_is_told(name: str, value: Any, nest: str) -> None:
+    fields = {nest: {name: value}} if nest else {name: value}
+
+    page = page_of(Answer(200, b""), {**fields, "total": 1, "hasMore": False}, [member(1)])
+
+    assert len(page.unknown) == 1
+
+
+@pytest.mark.parametrize("kind", NOTES)
+async def test_a_note_among_the_records_is_no_member_and_counts(answers: Any, kind: str) -> None:
+    say, client = answers
+    say["say"] = lambda at: NOTES[kind](at.records) if at.page == 0 else []
+
+    with pytest.raises(Incomplete):
+        await client().find(LAST)
 
 
 @pytest.mark.parametrize("page", range(3))
