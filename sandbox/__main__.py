@@ -13,13 +13,11 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
-import yaml
 from rich.console import Console
 from rich.table import Table
 
@@ -28,23 +26,18 @@ from bot.server.manifest import document
 from bot.settings import CannotStart
 from handlers.explain.table import is_problem
 from sandbox.demo import SITES, Sandbox, announcing_url, running_sandbox, running_url
-from sandbox.gatehouse import ALICE, FILE
+from sandbox.gatehouse import ALICE, SHOP
 from sandbox.services.database import Database
 from sandbox.services.faults import KINDS
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, running_services
 from sandbox.services.seed import seed
 from sandbox.services.switches import CHOICES, Switches
 from sandbox.slack import rendering
-from sandbox.slack.configuration import BadConfiguration, load_workspaces
-from sandbox.slack.ids import StandingClock
 from sandbox.slack.message import Message
-from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 from sandbox.slack.state import View
 from sandbox.slack.story import Person
-from sandbox.slack.validation import ManifestRefused
 from sandbox.slack.watching import NothingHappened
-from sandbox.slack.workspaces import Workspace
 
 app = typer.Typer(add_completion=False, help="Gatehouse with everything it needs, on this machine alone.")
 segments = typer.Typer(no_args_is_help=True, help="The site's dashboard: the only place where segments are made.")
@@ -217,68 +210,15 @@ def switches() -> None:
 @app.command()
 def slack(
     request_url: Annotated[
-        str, typer.Option(help="Where the app takes requests.")
+        str, typer.Option(help="Where the bot takes requests.")
     ] = "http://127.0.0.1:3000/slack/events",
     port: Port = PORTS[0],
-    manifest: Annotated[
-        Path | None, typer.Option(help="The app's manifest, YAML or JSON; without it, Gatehouse's own.")
-    ] = None,
-    people: Annotated[
-        Path, typer.Option(help="Who and what there is, TOML: workspaces, people, channels. See docs/local-slack.md.")
-    ] = FILE,
-    seed: Annotated[
-        int | None, typer.Option(help="The same tokens, tickets and ids in every run in which the same happens.")
-    ] = None,
-    clock: Annotated[
-        datetime | None,
-        typer.Option(
-            help="A time (UTC) that stands still, so that message timestamps are the same too. It is set forward by "
-            'POST /_local/clock {"seconds": 60} with the header X-Local-Slack-Page: 1. Signatures keep the true time.'
-        ),
-    ] = None,
     *,
-    socket: Annotated[bool, typer.Option("--socket", help="For an app that uses Socket Mode.")] = False,
+    socket: Annotated[bool, typer.Option("--socket", help="For a bot that uses Socket Mode.")] = False,
 ) -> None:
-    """Run the local Slack alone, for an app that runs elsewhere; print what that app needs to know."""
-    made = _load_manifest(manifest) if manifest else document(request_url)
-    if socket:
-        made = {**made, "settings": {**made.get("settings", {}), "socket_mode_enabled": True}}
-    standing = None if clock is None else StandingClock(clock.replace(tzinfo=UTC).timestamp())
-    chosen = running_slack(
-        made,
-        _load_workspaces(people),
-        port=port,
-        seed=seed,
-        clock=standing or time.time,
-    )
-    try:
-        asyncio.run(
-            _run_slack(chosen, port, "" if made.get("settings", {}).get("socket_mode_enabled") else request_url)
-        )
-    except ManifestRefused as refusal:
-        print(f"Slack makes no app of this manifest. {refusal}", file=sys.stderr)
-        raise typer.Exit(1) from None
-
-
-def _load_manifest(path: Path) -> dict[str, Any]:
-    """Return the manifest in the file, or exit with the reason why it can't be read."""
-    try:
-        found = yaml.safe_load(path.read_text())
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        print(f"--manifest {path}: {error}", file=sys.stderr)
-        raise typer.Exit(2) from None
-    if not isinstance(found, dict):
-        print(f"--manifest {path}: there is no manifest in it.", file=sys.stderr)
-        raise typer.Exit(2)
-    return found
-
-
-def _load_workspaces(path: Path) -> tuple[Workspace, ...]:
-    try:
-        return load_workspaces(path)
-    except BadConfiguration as error:
-        print(f"--people {error}", file=sys.stderr)
-        raise typer.Exit(2) from None
+    """Run the local Slack alone, for a Gatehouse that runs elsewhere; print what that needs to know."""
+    manifest = document(None if socket else request_url)
+    asyncio.run(_run_slack(running_slack(manifest, SHOP, port=port), port, "" if socket else request_url))
 
 
 async def _run_slack(chosen: AbstractAsyncContextManager[LocalSlack], port: int, request_url: str) -> None:
@@ -287,9 +227,6 @@ async def _run_slack(chosen: AbstractAsyncContextManager[LocalSlack], port: int,
         _print_moved_ports([port], [local.page_url])
         local.delivery.url = request_url
         print(f"page            {local.page_url}")
-        if len(local.workspaces) > 1:
-            print(f"install page    {local.page_url}/oauth/v2/authorize")
-            print(f"SLACK_CLIENT_ID={CLIENT_ID}\nSLACK_CLIENT_SECRET={CLIENT_SECRET}")
         print(f"SLACK_API_URL={local.api_url}\nSLACK_BOT_TOKEN={TOKEN}")
         print(f"SLACK_SIGNING_SECRET={SECRET}" if request_url else f"SLACK_APP_TOKEN={APP_TOKEN}", flush=True)
         await _wait_for_stop()

@@ -16,7 +16,7 @@ from bot.server.app import Running, Timing, running
 from bot.server.manifest import document
 from bot.settings import Settings
 from sandbox.breaking import connect
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from sandbox.services.seed import seed as fill
 from sandbox.services.switches import Switches
@@ -107,7 +107,7 @@ async def running_sandbox(
                 fill(services.database, rules_key=RULES_KEY)
 
         slack = await stack.enter_async_context(
-            running_slack(manifest, WORKSPACES, port=page, reset=reset_services, folder=str(folder.resolve()))
+            running_slack(manifest, SHOP, port=page, reset=reset_services, folder=str(folder.resolve()))
         )
         connect(slack, services)
         chosen = settings(slack, services, database_url or folder / "gatehouse.db", policy, transport)

@@ -14,7 +14,7 @@ from bot import __version__
 from bot.server.manifest import document
 from bot.settings import Settings
 from sandbox.demo import Transport
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.services.running import running_services
 from sandbox.services.seed import RULES
 from sandbox.slack.running import running_slack
@@ -29,7 +29,7 @@ async def test_serve_answers_slack_with_nothing_but_its_variables(transport: Tra
     manifest = document(None if transport == "socket" else "http://127.0.0.1")
     async with (
         running_services(str(tmp_path / "services.db")) as services,
-        running_slack(manifest, WORKSPACES) as slack,
+        running_slack(manifest, SHOP) as slack,
     ):
         alice = Person(slack, "U0ALICE01", OPS)
         async with serving(slack, services, tmp_path) as (_, log):

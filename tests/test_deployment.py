@@ -21,7 +21,7 @@ from bot.server.edge import web_app
 from bot.server.manifest import document
 from bot.settings import Settings
 from bot.store.engine import upgrade
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
@@ -241,7 +241,7 @@ async def test_the_health_check_of_the_image_tells_a_bot_from_none(tmp_path: Pat
 
     async with (
         running_services() as services,
-        running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
+        running_slack(document("http://127.0.0.1"), SHOP) as slack,
         serving(slack, services, tmp_path) as (url, _),
     ):
         port = url.rpartition(":")[2]
@@ -261,7 +261,7 @@ async def test_it_works_where_it_can_write_to_its_own_folder_alone(tmp_path: Pat
 
     async with (
         running_services() as services,
-        running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
+        running_slack(document("http://127.0.0.1"), SHOP) as slack,
         serving(slack, services, tmp_path, within=within, TMPDIR="/nowhere") as (_, log),
     ):
         alice = Person(slack, "U0ALICE01", OPS)

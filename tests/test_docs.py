@@ -17,8 +17,6 @@ from bot.policy.model import OPERATIONS
 from handlers.grammar.parser import VERBS
 from sandbox.services.faults import KINDS
 from sandbox.services.switches import CHOICES
-from sandbox.slack.configuration import BadConfiguration, load_workspaces
-from tests.harness.programs import run_module
 
 ROOT = Path(__file__).parent.parent
 
@@ -43,46 +41,6 @@ def test_every_switch_and_fault_is_documented() -> None:
         assert f"| `{name}` | {', '.join(f'`{choice}`' for choice in choices)} | {about} |" in text
     for name, about in KINDS.items():
         assert f"| `{name}` | {about} |" in text
-
-
-def blocks(page: str, language: str) -> list[str]:
-    """The code in *language* of a page of the docs, block by block."""
-    text = (ROOT / "docs" / page).read_text()
-    return [part.partition("```")[0] for part in text.split(f"```{language}\n")[1:]]
-
-
-def test_the_local_slack_that_the_docs_describe_is_one(tmp_path: Path) -> None:
-    (described,) = blocks("local-slack.md", "toml")
-    path = tmp_path / "people.toml"
-    path.write_text(described)
-    (tmp_path / "icon.svg").touch()
-
-    (shop,) = load_workspaces(path)
-
-    assert [one.name for one in shop.people] == ["ann", "guest"]
-    assert shop.people[0].email == "ann@example.com"
-    path.write_text(described.replace("title =", "titel ="))
-    with pytest.raises(BadConfiguration) as refused:
-        load_workspaces(path)
-    assert f"`{str(refused.value).removeprefix(f'{tmp_path}/')}`" in (ROOT / "docs" / "local-slack.md").read_text()
-
-
-def test_what_proves_how_strict_the_local_slack_is_is_there() -> None:
-    named = re.findall(r"`(tests/[\w/.]+)`", (ROOT / "docs" / "local-slack.md").read_text())
-
-    assert len(named) > 10
-    assert [one for one in named if not (ROOT / one).exists()] == []
-
-
-@pytest.mark.slow
-async def test_the_fixture_for_pytest_in_the_docs_works(tmp_path: Path) -> None:
-    (example,) = blocks("local-slack.md", "python")
-    file = tmp_path / "test_example.py"
-    file.write_text(example)
-
-    code, out, _ = await run_module("pytest", "-q", "-c", "pyproject.toml", "-p", "no:cacheprovider", str(file))
-
-    assert (code, "1 passed" in out) == (0, True), out
 
 
 PARAMETER = re.compile(r"(?<![\w*])\*([a-z_]+)\*(?!\w)")

@@ -19,7 +19,7 @@ import yaml
 from bot import __version__, command_line
 from bot.server.manifest import document
 from sandbox import __main__ as sandbox
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from tests.harness.databases import BOTH, postgres_programs
@@ -28,8 +28,6 @@ from tests.harness.programs import ROOT, environment, run_module
 
 PLAYED: Final = {
     ("README.md", "Install it in a real workspace"): "tests/stories/test_installation.py",
-    ("docs/local-slack.md", "Run a Bolt app for Python"): "tests/sandbox/slack/test_examples.py",
-    ("docs/local-slack.md", "Run a Bolt app for JavaScript"): "tests/sandbox/slack/test_examples.py",
 }
 """Sections that are a story of their own, and the file that plays it."""
 HERE: Final = {".venv/bin/python", "echo", "pg_dump", "pg_restore", "sqlite3", "umask"}
@@ -183,7 +181,7 @@ def test_no_command_is_unknown_to_the_tests() -> None:
 @asynccontextmanager
 async def deployed(folder: Path, database_url: str) -> AsyncIterator[dict[str, str]]:
     """A clone in *folder* whose .env is filled in, with Slack and services that answer; variables for its commands."""
-    async with running_services() as services, running_slack(document("http://127.0.0.1"), WORKSPACES) as slack:
+    async with running_services() as services, running_slack(document("http://127.0.0.1"), SHOP) as slack:
         settings = environment(slack, services, database_url, 3000)
         path = settings.pop("PATH")
         if database_url.startswith("sqlite"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sandbox.slack import payloads
@@ -15,7 +15,6 @@ from sandbox.slack.files import share
 from sandbox.slack.filestore import File
 from sandbox.slack.message import Content, Message
 from sandbox.slack.modals import TROUBLE, Modals, Values
-from sandbox.slack.reactions import emoji_name, react, unreact
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State, View
 from sandbox.slack.texts import command_text, find_user, message_text
@@ -38,23 +37,15 @@ class Acting:
         state: State,
         delivery: Delivery,
         manifest: Mapping[str, Any],
-        *,
-        is_installed: Callable[[], bool] = lambda: True,
     ) -> None:
         self.state = state
         self.delivery = delivery
-        self._manifest = manifest
-        self._is_installed = is_installed
-        self.events = Events(state, delivery, manifest, is_installed)
+        self.manifest = manifest
+        self.events = Events(state, delivery, manifest)
         self.answers = Answers(state)
         modals = Modals(state, delivery, self.answers)
         self.submit = modals.submit
         self.close = modals.close
-
-    @property
-    def manifest(self) -> Mapping[str, Any]:
-        """Return the app's manifest; an empty one while the app is not installed in this workspace."""
-        return self._manifest if self._is_installed() else {}
 
     @property
     def commands(self) -> list[dict[str, Any]]:
@@ -92,7 +83,7 @@ class Acting:
 
     def _takes_messages(self) -> bool:
         """Whether people may write to the app: its messages tab is there, and not for reading alone."""
-        tabs = self._manifest.get("features", {}).get("app_home", {})
+        tabs = self.manifest.get("features", {}).get("app_home", {})
         return bool(tabs.get("messages_tab_enabled", True) and not tabs.get("messages_tab_read_only_enabled"))
 
     async def _post_message(
@@ -114,14 +105,6 @@ class Acting:
     async def delete(self, user: str, channel: str, ts: str) -> None:
         """Delete a person's own message."""
         self.state.delete(self._own_message(user, channel, ts))
-        await self.events.wait_for_deliveries()
-
-    async def react(self, user: str, channel: str, ts: str, name: str, *, is_added: bool = True) -> None:
-        """Put an emoji on a message, or take it off."""
-        message, _ = self._find_place(user, {"channel": channel, "ts": ts})
-        if message is None or message.visible_to is not None:
-            raise Refused("message_not_found")
-        (react if is_added else unreact)(self.state, message, user, emoji_name(name))
         await self.events.wait_for_deliveries()
 
     async def invite(self, user: str, channel: str, name: str) -> dict[str, Any]:
@@ -254,8 +237,7 @@ class Acting:
         }
         if user in self.state.homes:
             event["view"] = self.state.homes[user]
-        if self._is_installed():
-            await self.events.notify_app("app_home_opened", event)
+        await self.events.notify_app("app_home_opened", event)
 
 
 def _echoed_fields(element: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""The Web API's methods that post, edit and delete messages."""
+"""The Web API's methods that post and edit messages."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from sandbox.slack.directory import Arguments, Method, bool_argument, demand
+from sandbox.slack.directory import Arguments, Method, demand
 from sandbox.slack.message import Content, Message
 from sandbox.slack.objects import message_object
 from sandbox.slack.people import Channel
@@ -19,7 +19,7 @@ MAX_ATTACHMENTS: Final = 100
 
 
 class Chat:
-    """Posts messages into *state* where *scopes* allow it; edits and deletes only those of the app itself.
+    """Posts messages into *state* where *scopes* allow it; edits only those of the app itself.
 
     *has_messages*: the manifest does not switch off the app's messages tab.
     """
@@ -35,11 +35,10 @@ class Chat:
             "chat.postMessage": self.post,
             "chat.postEphemeral": self.post_ephemeral,
             "chat.update": self.update,
-            "chat.delete": self.delete,
             "chat.getPermalink": self.permalink,
         }
 
-    def writable_channel(self, arguments: Arguments) -> Channel:
+    def _writable_channel(self, arguments: Arguments) -> Channel:
         """Return the channel that *arguments* name, if the app may post there; raises Refused with Slack's error code."""
         if not arguments.get("channel"):
             raise Refused("channel_not_found")
@@ -53,33 +52,32 @@ class Chat:
         return channel
 
     async def post(self, arguments: Arguments) -> dict[str, Any]:
-        message = self.draft(arguments)
+        message = self._draft(arguments)
         message.ts = self._state.new_ts()
         self._state.add(message)
         shown = message_object(self._state, message, with_metadata=True)
         return {"channel": message.channel, "ts": message.ts, "message": shown}
 
-    def draft(self, arguments: Arguments) -> Message:
+    def _draft(self, arguments: Arguments) -> Message:
         """Return the message that *arguments* ask for, without a ts; raises Refused with Slack's error code."""
-        channel = self.writable_channel(arguments)
+        channel = self._writable_channel(arguments)
         content = parse_content(self._state, arguments)
         thread_ts = self._state.thread_of(channel.id, arguments.get("thread_ts"))
-        broadcast = thread_ts is not None and bool_argument(arguments, "reply_broadcast")
-        message = Message("", channel.id, self._bot, "", [], thread_ts=thread_ts, broadcast=broadcast)
+        message = Message("", channel.id, self._bot, "", [], thread_ts=thread_ts)
         message.set_content(content)
         return message
 
     async def post_ephemeral(self, arguments: Arguments) -> dict[str, Any]:
-        message = self.draft(arguments)
+        message = self._draft(arguments)
         user = str(arguments.get("user") or "")
         if user not in self._state.channels[message.channel].members:
             raise Refused("user_not_in_channel")
-        message.ts, message.visible_to, message.broadcast = self._state.new_ts(), user, False
+        message.ts, message.visible_to = self._state.new_ts(), user
         self._state.add(message)
         return {"message_ts": message.ts}
 
     async def update(self, arguments: Arguments) -> dict[str, Any]:
-        message = self._own_message(arguments, "cant_update_message")
+        message = self._own_message(arguments)
         content = parse_content(self._state, arguments)
         # chat.update refuses texts that chat.postMessage accepts, and cuts only after MAX_TEXT.
         if len(content.text) > 4000 and "markdown_text" not in arguments:
@@ -88,19 +86,14 @@ class Chat:
         shown = message_object(self._state, message, with_metadata=True)
         return {"channel": message.channel, "ts": message.ts, "text": message.text, "message": shown}
 
-    async def delete(self, arguments: Arguments) -> dict[str, Any]:
-        message = self._own_message(arguments, "cant_delete_message")
-        self._state.delete(message)
-        return {"channel": message.channel, "ts": message.ts}
-
-    def _own_message(self, arguments: Arguments, refusal: str) -> Message:
-        """Return a message that the app may change: its own, and not an ephemeral one; raises Refused with *refusal*."""
+    def _own_message(self, arguments: Arguments) -> Message:
+        """Return a message that the app may edit: its own, and not an ephemeral one; raises Refused."""
         channel = self._state.channel_of(str(arguments.get("channel") or ""))
         message = self._state.find(channel.id, str(arguments.get("ts") or ""))
         if message is None or message.visible_to is not None:
             raise Refused("message_not_found")
         if message.user != self._bot:
-            raise Refused(refusal)
+            raise Refused("cant_update_message")
         return message
 
     async def permalink(self, arguments: Arguments) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from sandbox.slack import payloads
 from sandbox.slack.delivery import Delivery
-from sandbox.slack.happenings import Created, Deleted, Edited, Happening, Joined, Left, Pinned, Posted, Reacted
+from sandbox.slack.happenings import Deleted, Edited, Happening, Joined, Left, Posted
 from sandbox.slack.message import Message
 from sandbox.slack.objects import message_object
 from sandbox.slack.people import Channel
@@ -19,11 +19,6 @@ SCOPES: Final = {
     "message.channels": "channels:history",
     "message.groups": "groups:history",
     "message.im": "im:history",
-    "reaction_added": "reactions:read",
-    "reaction_removed": "reactions:read",
-    "pin_added": "pins:read",
-    "pin_removed": "pins:read",
-    "channel_created": "channels:read",
 }
 """The scope that each event needs; for events about channel members, the one that reads that kind of channel."""
 MEMBER_EVENTS: Final = frozenset({"member_joined_channel", "member_left_channel"})
@@ -35,12 +30,9 @@ Told = tuple[str, dict[str, Any]]
 class Events:
     """Delivers what happens in *state* as events, including what the app itself did."""
 
-    def __init__(
-        self, state: State, delivery: Delivery, manifest: Mapping[str, Any], is_installed: Callable[[], bool]
-    ) -> None:
+    def __init__(self, state: State, delivery: Delivery, manifest: Mapping[str, Any]) -> None:
         self._state = state
         self._delivery = delivery
-        self._is_installed = is_installed
         settings = manifest.get("settings", {}).get("event_subscriptions", {})
         self._subscribed = frozenset(settings.get("bot_events", ()))
         self._scopes = frozenset(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ()))
@@ -50,7 +42,7 @@ class Events:
     def hear(self, happening: Happening) -> None:
         """Start to deliver *happening* to the app, in the background."""
         place = self._visible_channel(happening)
-        if place is None or not self._is_installed():
+        if place is None:
             return
         told = [self._payload(event) for name, event in self._events(happening, place) if self._is_wanted(name, event)]
         if told:
@@ -86,7 +78,7 @@ class Events:
 
     def _visible_channel(self, happening: Happening) -> Channel | None:
         """Return the channel of *happening*; None where the app is not in it, and for what only one person sees."""
-        if isinstance(happening, Joined | Left | Created):
+        if isinstance(happening, Joined | Left):
             channel = happening.channel
         elif happening.message.visible_to is not None or happening.message.kind != "message":
             return None
@@ -103,14 +95,6 @@ class Events:
                 yield self._change_event(message, place, "message_changed", before)
             case Deleted(message):
                 yield self._change_event(message, place, "message_deleted", message)
-            case Reacted(message, user, name, is_added):
-                yield self._reaction_event(message, user, name, is_added=is_added)
-            case Pinned(message, user, is_added):
-                yield self._pin_event(message, user, is_added=is_added)
-            case Created(user, _):
-                if not place.is_private:
-                    made = {"id": place.id, "name": place.name, "created": int(self._state.clock()), "creator": user}
-                    yield "channel_created", {"type": "channel_created", "channel": made}
             case Joined(user, _, inviter):
                 more = {"inviter": inviter} if inviter else {}
                 yield "member_joined_channel", self._member_event("member_joined_channel", user, place) | more
@@ -134,18 +118,6 @@ class Events:
         else:
             event["message"] = message_object(self._state, message)
         return _subscription(place), event | {"event_ts": now, "channel_type": _channel_type(place)}
-
-    def _reaction_event(self, message: Message, user: str, name: str, *, is_added: bool) -> Told:
-        kind = "reaction_added" if is_added else "reaction_removed"
-        item = {"type": "message", "channel": message.channel, "ts": message.ts}
-        who = {"user": user, "reaction": name, "item": item, "item_user": message.user}
-        return kind, {"type": kind, **who, "event_ts": self._state.new_ts()}
-
-    def _pin_event(self, message: Message, user: str, *, is_added: bool) -> Told:
-        kind = "pin_added" if is_added else "pin_removed"
-        item = {"type": "message", "channel": message.channel, "message": message_object(self._state, message)}
-        event = {"type": kind, "user": user, "channel_id": message.channel, "item": item}
-        return kind, event | {"event_ts": self._state.new_ts()}
 
     def _member_event(self, kind: str, user: str, place: Channel) -> dict[str, Any]:
         where = {"channel": place.id, "channel_type": "G" if place.is_private else "C"}

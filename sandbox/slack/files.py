@@ -42,7 +42,6 @@ class Files:
             "files.getUploadURLExternal": self.announce,
             "files.completeUploadExternal": self.complete,
             "files.info": self.info,
-            "files.delete": self.delete,
         }
 
     async def announce(self, arguments: Arguments) -> dict[str, Any]:
@@ -127,20 +126,6 @@ class Files:
         file = self._require_visible_file(arguments)
         return {"file": file.info(self._state.channels), "comments": [], "response_metadata": {"next_cursor": ""}}
 
-    async def delete(self, arguments: Arguments) -> dict[str, Any]:
-        """Delete a file of the app's own; a message that held nothing else goes with it."""
-        demand(arguments, "file")
-        file = self._require_visible_file(arguments)
-        if file.user != self._bot:
-            raise Refused("cant_delete_file")
-        file.is_deleted, file.content = True, None
-        for message in [one for one in self._state.messages if file in one.files and not one.deleted]:
-            if message.text or message.blocks or any(not one.is_deleted for one in message.files):
-                self._state.show_change(message)
-            else:
-                self._state.delete(message)
-        return {}
-
     def _require_visible_file(self, arguments: Arguments) -> File:
         file = self._state.files.find_for_app(str(arguments["file"]), self._state.channels)
         if file is None:
@@ -151,14 +136,10 @@ class Files:
 
 
 class FileServer:
-    """Receives the content of uploads, and serves it for tokens that may read the files of its workspace.
+    """Receives the content of uploads, and serves it for tokens that may read files, as *may_read* says."""
 
-    *states*: of each workspace; *may_read* says whether a token may read the files of the workspace with an id.
-    """
-
-    def __init__(self, states: Mapping[str, State], faults: SlackFaults, may_read: Callable[[str, str], bool]) -> None:
-        self._states = states
-        self._home = next(iter(states.values()))
+    def __init__(self, state: State, faults: SlackFaults, may_read: Callable[[str], bool]) -> None:
+        self._state = state
         self._faults = faults
         self._may_read = may_read
 
@@ -177,7 +158,7 @@ class FileServer:
             return await fault.answer()
         content = _content(request.headers.get("content-type", ""), await request.body())
         ticket = request.path_params["ticket"]
-        state = next((one for one in self._states.values() if ticket in one.files.tickets), self._home)
+        state = self._state
         file = state.files.tickets.get(ticket)
         status = "ok" if file is not None and len(content) == file.size else "refused"
         state.note("bot_to_slack", "files.upload", status, 0, {"bytes": len(content)}, None)
@@ -192,11 +173,10 @@ class FileServer:
         """Serve a file's content; without the right to it, the answer is a login page with status 200, as at Slack."""
         if (fault := self._faults.take("files.download")) is not None:
             return await fault.answer()
-        workspace, _, file_id = request.path_params["place"].partition("-")
-        state = self._states.get(workspace, self._home)
+        state, (_, _, file_id) = self._state, request.path_params["place"].partition("-")
         file = state.files.find_for_app(file_id, state.channels)
         token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-        is_open = self._may_read(token, workspace) and not state.files.is_locked
+        is_open = self._may_read(token) and not state.files.is_locked
         is_given = file is not None and not file.is_deleted and is_open
         state.note("bot_to_slack", "files.download", "ok" if is_given else "login page", 0, {}, None)
         if file is None or not is_given:

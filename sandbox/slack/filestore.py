@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from sandbox.slack.people import Channel
-from sandbox.slack.workspaces import Workspace
+from sandbox.slack.workspace import Workspace
 
 TYPES: Final = {
     "json": ("text/plain", "json", "JSON"),  # a snippet to Slack, which keeps those as plain text

@@ -30,33 +30,6 @@ class Deleted:
 
 
 @dataclass(frozen=True, slots=True)
-class Reacted:
-    """*user* put the emoji *name* on a message, or took it off."""
-
-    message: Message
-    user: str
-    name: str
-    is_added: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Pinned:
-    """*user* pinned a message to its channel, or took it off."""
-
-    message: Message
-    user: str
-    is_added: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Created:
-    """*user* made a channel."""
-
-    user: str
-    channel: str
-
-
-@dataclass(frozen=True, slots=True)
 class Joined:
     """*user* joined a channel; *inviter*: who invited them, if anybody did."""
 
@@ -73,4 +46,4 @@ class Left:
     channel: str
 
 
-Happening = Posted | Edited | Deleted | Reacted | Pinned | Created | Joined | Left
+Happening = Posted | Edited | Deleted | Joined | Left

@@ -39,18 +39,14 @@ class Message:
     """When it was edited through the Web API."""
     thread_ts: str | None = None
     """Of a reply: the ts of the message that it answers."""
-    broadcast: bool = False
-    """Whether it is a reply that is also shown in the channel."""
     kind: str = "message"
     subtype: str = ""
-    """Of a message by Slack itself: ``channel_join``, ``channel_topic``."""
+    """Of a message by Slack itself: ``channel_join``, ``channel_leave``."""
     deleted: bool = False
     attachments: list[dict[str, Any]] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
     pinned: tuple[str, int] | None = None
     """Who pinned it to its channel, and when; None where nobody did."""
-    reactions: dict[str, list[str]] = field(default_factory=dict)
-    """Who reacted, by the name of the emoji."""
     files: list[File] = field(default_factory=list)
 
     def set_content(self, content: Content) -> None:
@@ -64,14 +60,10 @@ class Message:
         """Return its blocks, and those of its attachments."""
         return [*self.blocks, *(block for one in self.attachments for block in one.get("blocks", ()))]
 
-    def reaction_counts(self) -> list[dict[str, Any]]:
-        """Return the reactions as the Web API and the page show them."""
-        return [{"name": name, "users": list(users), "count": len(users)} for name, users in self.reactions.items()]
-
     @property
     def in_channel(self) -> bool:
-        """Whether it is shown in the channel itself, not only in a thread."""
-        return self.thread_ts is None or self.broadcast
+        """Whether it is shown in the channel itself, and not in a thread."""
+        return self.thread_ts is None
 
     def page_data(self, users: dict[str, User], replies: Sequence[Message] = ()) -> dict[str, Any]:
         """Return the message as the page gets it; *replies*: of its thread, oldest first."""
@@ -87,11 +79,9 @@ class Message:
             "visible_to": self.visible_to,
             "edited": self.edited,
             "thread_ts": self.thread_ts,
-            "broadcast": self.broadcast,
             "reply_count": len(replies),
             "reply_users": list(dict.fromkeys(one.user for one in replies)),
             "latest_reply": replies[-1].ts if replies else None,
-            "reactions": self.reaction_counts(),
             "pinned_by": self.pinned[0] if self.pinned else None,
             "kind": self.kind,
             "files": [one.info() for one in self.files],

@@ -12,8 +12,7 @@ from sandbox.slack.texts import rich_text
 
 def message_object(state: State, message: Message, *, with_metadata: bool = False) -> dict[str, Any]:
     """Return the message object; its metadata only where somebody asks for them."""
-    subtype = message.subtype or ("thread_broadcast" if message.broadcast else "")
-    shown: dict[str, Any] = {"type": "message"} | ({"subtype": subtype} if subtype else {})
+    shown: dict[str, Any] = {"type": "message"} | ({"subtype": message.subtype} if message.subtype else {})
     if message.thread_ts is not None:
         root = state.find(message.channel, message.thread_ts)
         shown["thread_ts"] = message.thread_ts
@@ -26,8 +25,6 @@ def message_object(state: State, message: Message, *, with_metadata: bool = Fals
         shown["metadata"] = message.metadata
     if message.edited_ts is not None:
         shown["edited"] = {"user": message.user, "ts": message.edited_ts}
-    if message.reactions:
-        shown["reactions"] = message.reaction_counts()
     return shown
 
 

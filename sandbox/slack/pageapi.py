@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from sandbox.slack.acting import Acting
-from sandbox.slack.ids import StandingClock
 from sandbox.slack.pagefiles import PageFiles
 from sandbox.slack.refusal import Refused
-from sandbox.slack.scheduled import Schedule
 from sandbox.slack.tickets import TAB
 
 PAGE = Path(__file__).parent / "page"
@@ -30,27 +28,17 @@ Act = Callable[[dict[str, Any]], Awaitable[Any]]
 
 
 class PageApi:
-    """The API that the page uses. It trusts everybody on this machine, and no web page from elsewhere.
-
-    *actings*: of each workspace; the person's id tells which one is meant, since no id is in two.
-    """
+    """The API that the page uses. It trusts everybody on this machine, and no web page from elsewhere."""
 
     def __init__(
         self,
-        actings: Mapping[str, Acting],
-        schedules: Mapping[str, Schedule],
+        acting: Acting,
         start_afresh: Callable[[], Awaitable[None]],
         folder: str = "",
     ) -> None:
-        self._actings = tuple(actings.values())
-        self._schedules = schedules.values()
-        self._clock = self._actings[0].state.clock
+        self._acting = acting
         self._start_afresh = start_afresh
         self._folder = folder
-
-    def _acting_for(self, user: str | None) -> Acting:
-        """The workspace of *user*, or the first one."""
-        return next((one for one in self._actings if user in one.state.users), self._actings[0])
 
     def routes(self) -> list[Route | Mount]:
         posts: dict[str, Act] = {"say": self.say, "action": self.action, "submit": self.submit, "close": self.close}
@@ -60,9 +48,7 @@ class PageApi:
             "shortcut": self.shortcut,
             "edit": self.edit,
             "delete": self.delete,
-            "react": self.react,
             "reset": self.reset,
-            "clock": self.clock,
         }
         return [
             Route("/", self.index),
@@ -71,7 +57,7 @@ class PageApi:
             Route("/_local/messages", self.guard(self.messages)),
             Route("/_local/traffic", self.guard(self.traffic)),
             Route("/_local/live", self.guard(self.live)),
-            *PageFiles(self._acting_for).routes(self.guard),
+            *PageFiles(self._acting).routes(self.guard),
             *(
                 Route(f"/_local/{name}", self.guard(self.make_endpoint(act)), methods=["POST"])
                 for name, act in posts.items()
@@ -108,13 +94,13 @@ class PageApi:
         return FileResponse(PAGE / "index.html")
 
     async def icon(self, _: Request) -> Response:
-        return FileResponse(self._actings[0].state.workspace.app.icon, media_type="image/svg+xml")
+        return FileResponse(self._acting.state.workspace.app.icon, media_type="image/svg+xml")
 
     async def folder(self, _: Request) -> Response:
         return JSONResponse({"folder": self._folder})
 
     async def state(self, request: Request) -> Response:
-        acting = self._acting_for(request.query_params.get("user"))
+        acting = self._acting
         state, features = acting.state, acting.manifest.get("features", {})
         user = request.query_params.get("user") or next(iter(state.users))
         if user not in state.users or state.users[user].is_deleted:
@@ -142,7 +128,7 @@ class PageApi:
     async def messages(self, request: Request) -> Response:
         asked = request.query_params
         user, channel = asked.get("user", ""), asked.get("channel", "")
-        state = self._acting_for(user).state
+        state = self._acting.state
         if thread_ts := asked.get("thread_ts"):
             root = state.find(channel, thread_ts)
             found = [*([root] if root else []), *state.replies(channel, thread_ts, user)]
@@ -155,7 +141,7 @@ class PageApi:
         return JSONResponse({"messages": shown, "has_more": len(found) > limit})
 
     async def traffic(self, _: Request) -> Response:
-        return JSONResponse({"entries": self._actings[0].state.traffic[-200:]})
+        return JSONResponse({"entries": self._acting.state.traffic[-200:]})
 
     async def live(self, request: Request) -> Response:
         return StreamingResponse(self._stream(request.query_params.get("user")), media_type="text/event-stream")
@@ -163,7 +149,7 @@ class PageApi:
     async def _stream(self, user: str | None) -> AsyncIterator[str]:
         queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         watcher = (user, queue)
-        watchers = self._acting_for(user).state.watchers
+        watchers = self._acting.state.watchers
         watchers.append(watcher)
         try:
             yield ": here\n\n"
@@ -179,7 +165,7 @@ class PageApi:
             watchers.remove(watcher)
 
     async def say(self, asked: dict[str, Any]) -> Any:
-        user, acting = asked["user"], self._acting_for(asked["user"])
+        user, acting = asked["user"], self._acting
         if picked := asked.get("files"):
             files = acting.state.files.chosen_files({"files": [{"id": one} for one in picked]}, user)
             if len(files) != len(picked):
@@ -189,54 +175,37 @@ class PageApi:
 
     async def action(self, asked: dict[str, Any]) -> Any:
         values = (asked.get("state") or {}).get("values") or {}
-        ack = await self._acting_for(asked["user"]).act(
+        ack = await self._acting.act(
             asked["user"], asked, asked["block_id"], asked["action_id"], asked["element"], values
         )
         return {"ok": not ack.failed, "error": ack.failed}
 
     async def submit(self, asked: dict[str, Any]) -> Any:
-        return await self._acting_for(asked["user"]).submit(
+        return await self._acting.submit(
             asked["user"], asked["view_id"], (asked.get("state") or {}).get("values") or {}
         )
 
     async def close(self, asked: dict[str, Any]) -> None:
-        await self._acting_for(asked["user"]).close(asked["user"], asked["view_id"], clear=bool(asked.get("clear")))
+        await self._acting.close(asked["user"], asked["view_id"], clear=bool(asked.get("clear")))
 
     async def options(self, asked: dict[str, Any]) -> Any:
-        return await self._acting_for(asked["user"]).load_options(
+        return await self._acting.load_options(
             asked["user"], asked, asked["block_id"], asked["action_id"], str(asked.get("value", ""))
         )
 
     async def home(self, asked: dict[str, Any]) -> None:
-        await self._acting_for(asked["user"]).open_home(asked["user"], asked.get("tab", "home"))
+        await self._acting.open_home(asked["user"], asked.get("tab", "home"))
 
     async def shortcut(self, asked: dict[str, Any]) -> Any:
-        return await self._acting_for(asked["user"]).use_shortcut(
+        return await self._acting.use_shortcut(
             asked["user"], asked["callback_id"], asked.get("channel") or "", asked.get("ts") or ""
         )
 
     async def edit(self, asked: dict[str, Any]) -> None:
-        await self._acting_for(asked["user"]).edit(asked["user"], asked["channel"], asked["ts"], asked["text"])
+        await self._acting.edit(asked["user"], asked["channel"], asked["ts"], asked["text"])
 
     async def delete(self, asked: dict[str, Any]) -> None:
-        await self._acting_for(asked["user"]).delete(asked["user"], asked["channel"], asked["ts"])
-
-    async def react(self, asked: dict[str, Any]) -> None:
-        """Put an emoji on a message, or take it off where this person has it there."""
-        user, channel, ts, name = (str(asked[one]) for one in ("user", "channel", "ts", "name"))
-        acting = self._acting_for(user)
-        message = acting.state.find(channel, ts)
-        is_there = message is not None and user in message.reactions.get(name, ())
-        await acting.react(user, channel, ts, name, is_added=not is_there)
-
-    async def clock(self, asked: dict[str, Any]) -> Any:
-        """Set a standing clock forward by so many ``seconds``; return the time that it then shows."""
-        if not isinstance(self._clock, StandingClock):
-            raise Refused("clock_runs_by_itself")
-        self._clock.forward(float(asked["seconds"]))
-        for schedule in self._schedules:
-            schedule.post_due()
-        return {"ok": True, "now": self._clock.now}
+        await self._acting.delete(asked["user"], asked["channel"], asked["ts"])
 
     async def reset(self, _: dict[str, Any]) -> None:
         await self._start_afresh()

@@ -23,10 +23,10 @@ MAX_IN_MESSAGE: Final = 100 * 1024 * 1024
 
 
 class PageFiles:
-    """Receives and serves the files of the people on the page; *acting_of*: returns the workspace of a person."""
+    """Receives and serves the files of the people on the page."""
 
-    def __init__(self, acting_of: Callable[[str | None], Acting]) -> None:
-        self._acting_of = acting_of
+    def __init__(self, acting: Acting) -> None:
+        self._acting = acting
 
     def routes(self, guarded: Guard) -> list[Route]:
         return [
@@ -39,7 +39,7 @@ class PageFiles:
         """Keep the body as a file of a person: for the file input of a modal, if that takes it, or for a message."""
         user, name = request.query_params.get("user", ""), request.query_params.get("name", "")
         length = int(request.headers.get("content-length", MAX_IN_MESSAGE + 1))
-        state = self._acting_of(user).state
+        state = self._acting.state
         if user not in state.users:
             return JSONResponse({"ok": False, "error": "user_not_found"})
         if refusal := self._refusal(request.query_params, length):
@@ -52,7 +52,7 @@ class PageFiles:
         if "view_id" not in asked:
             return "file_too_large" if length > MAX_IN_MESSAGE else None
         block_id, action_id, name = (asked.get(one, "") for one in ("block_id", "action_id", "name"))
-        found = self._acting_of(asked.get("user")).state.find_view(asked["view_id"])
+        found = self._acting.state.find_view(asked["view_id"])
         element = find_element(found[1]["blocks"], block_id, action_id) if found else None
         if found is None or element is None or found[0] != asked.get("user"):
             return "no_such_action"
@@ -62,7 +62,7 @@ class PageFiles:
         """A file of a message that this person sees, to be saved."""
         asked = request.query_params
         user = asked.get("user", "")
-        state = self._acting_of(user).state
+        state = self._acting.state
         file = state.files.all.get(asked.get("id", ""))
         if file is None or file.content is None or not _visible_shares(user, state.channels, file.shares):
             return JSONResponse({"ok": False, "error": "file_not_found"}, 404)
@@ -73,7 +73,7 @@ class PageFiles:
         """Return the newest message with the file that this person sees: the file's permalink leads there."""
         asked = request.query_params
         user = asked.get("user", "")
-        state = self._acting_of(user).state
+        state = self._acting.state
         file = state.files.all.get(asked.get("file", ""))
         seen = _visible_shares(user, state.channels, file.shares) if file else []
         if not seen:

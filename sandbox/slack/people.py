@@ -155,34 +155,6 @@ class UserGroup:
     users: tuple[str, ...]
     is_disabled: bool = False
 
-    def info(self, team_id: str, creator: str, *, with_users: bool = False, with_count: bool = False) -> dict[str, Any]:
-        """Return the user group object of Slack's Web API."""
-        found: dict[str, Any] = {
-            "id": self.id,
-            "team_id": team_id,
-            "is_usergroup": True,
-            "is_subteam": True,
-            "name": self.name,
-            "description": "",
-            "handle": self.handle,
-            "is_external": False,
-            "date_create": CREATED,
-            "date_update": CREATED,
-            "date_delete": CREATED if self.is_disabled else 0,
-            "auto_type": None,
-            "auto_provision": False,
-            "enterprise_subteam_id": "",
-            "created_by": creator,
-            "updated_by": creator,
-            "deleted_by": creator if self.is_disabled else None,
-            "prefs": {"channels": [], "groups": []},
-        }
-        if with_users:
-            found["users"] = list(self.users)
-        if with_count:
-            found["user_count"] = len(self.users)
-        return found
-
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
@@ -207,8 +179,6 @@ class Channel:
     is_org_shared: bool = False
     is_archived: bool = False
     suggestions: tuple[Suggestion, ...] = ()
-    purpose: str = ""
-    bookmarks: tuple[dict[str, Any], ...] = ()
 
     def info(self, team_id: str, creator: str) -> dict[str, Any]:
         """Return the conversation object of Slack's Web API: a direct message has far fewer fields than a channel."""
@@ -246,7 +216,7 @@ class Channel:
             "creator": creator,
             "is_member": self.bot_is_member,
             "topic": {"value": self.topic, "creator": creator, "last_set": CREATED},
-            "purpose": {"value": self.purpose, "creator": creator if self.purpose else "", "last_set": 0},
+            "purpose": {"value": "", "creator": "", "last_set": 0},
             "previous_names": [],
         }
 
@@ -256,7 +226,6 @@ class Channel:
             "name": self.name,
             "kind": self.kind,
             "topic": self.topic,
-            "bookmarks": list(self.bookmarks),
             "members": list(self.members),
             "bot_is_member": self.bot_is_member,
             "is_private": self.is_private,

@@ -9,53 +9,20 @@ from dataclasses import dataclass, field
 from typing import Final
 
 MINUTE: Final = 60.0
-CALLS_PER_MINUTE: Final = {1: 1, 2: 20, 3: 50, 4: 100}
+CALLS_PER_MINUTE: Final = {2: 20, 3: 50, 4: 100}
 """Calls per minute and method that each tier allows."""
 TIERS: Final = {
-    "users.list": 2,
-    "conversations.list": 2,
-    "usergroups.list": 2,
     "usergroups.users.list": 2,
-    "users.lookupByEmail": 3,
     "conversations.info": 3,
-    "conversations.history": 3,
-    "conversations.replies": 3,
     "conversations.open": 3,
-    "reactions.add": 3,
-    "reactions.remove": 2,
-    "reactions.get": 3,
-    "users.profile.get": 4,
-    "users.conversations": 3,
-    "conversations.create": 2,
-    "conversations.rename": 2,
-    "conversations.join": 3,
-    "conversations.invite": 3,
-    "conversations.leave": 3,
-    "conversations.kick": 3,
-    "conversations.archive": 2,
-    "conversations.setTopic": 2,
-    "conversations.setPurpose": 2,
     "pins.add": 2,
     "pins.remove": 2,
-    "pins.list": 2,
-    "bookmarks.add": 2,
-    "bookmarks.list": 3,
-    "emoji.list": 2,
-    "chat.scheduleMessage": 3,
-    "chat.deleteScheduledMessage": 3,
-    "chat.scheduledMessages.list": 3,
     "apps.connections.open": 3,
-    "auth.revoke": 3,
-    "api.test": 4,
     "chat.update": 3,
-    "chat.delete": 3,
-    "team.info": 3,
-    "bots.info": 3,
     "chat.postEphemeral": 4,
     "conversations.members": 4,
     "users.info": 4,
     "files.info": 4,
-    "files.delete": 3,
     "files.getUploadURLExternal": 4,
     "files.completeUploadExternal": 4,
     "views.open": 4,
@@ -77,17 +44,14 @@ class RateLimits:
     """Messages that a channel takes at once before one a second is all."""
     _calls: dict[str, deque[float]] = field(default_factory=dict)
 
-    def seconds_to_wait(self, method: str, channel: str = "", workspace: str = "") -> int:
-        """Count a call; return 0 if it may be made now, else whole seconds after which it may (``Retry-After``).
-
-        Each *workspace* has calls of its own.
-        """
+    def seconds_to_wait(self, method: str, channel: str = "") -> int:
+        """Count a call; return 0 if it may be made now, else whole seconds after which it may (``Retry-After``)."""
         if not self.is_on:
             return 0
         if method == "chat.postMessage":
-            return self._count_call(f"{workspace} {method} {channel}", self.burst, float(self.burst))
+            return self._count_call(f"{method} {channel}", self.burst, float(self.burst))
         tier = TIERS.get(method)
-        return 0 if tier is None else self._count_call(f"{workspace} {method}", CALLS_PER_MINUTE[tier], MINUTE)
+        return 0 if tier is None else self._count_call(method, CALLS_PER_MINUTE[tier], MINUTE)
 
     def _count_call(self, key: str, most: int, seconds: float) -> int:
         now, calls = self.clock(), self._calls.setdefault(key, deque())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
@@ -12,23 +10,21 @@ from sandbox.slack.refusal import Refused
 
 
 class ResponseUrls:
-    """Takes what an app sends to ``/response/…``; the name begins with the workspace, one of *actings*."""
+    """Takes what an app sends to ``/response/…``."""
 
-    def __init__(self, actings: Mapping[str, Acting]) -> None:
-        self._actings = actings
+    def __init__(self, acting: Acting) -> None:
+        self._acting = acting
 
     async def endpoint(self, request: Request) -> Response:
         name = request.path_params["name"]
-        if (acting := self._actings.get(name.partition("/")[0])) is None:
-            return JSONResponse({"ok": False, "error": "expired_url"}, 404)
         try:
             body = await request.json()
-            acting.answers.respond(name, body)
+            self._acting.answers.respond(name, body)
         except Refused as refusal:
-            acting.state.note("bot_to_slack", "response_url", refusal.code, 0, {}, refusal.more)
+            self._acting.state.note("bot_to_slack", "response_url", refusal.code, 0, {}, refusal.more)
             status = 404 if refusal.code.endswith("_url") else 400
             return JSONResponse({"ok": False, "error": refusal.code, **refusal.more}, status)
         except ValueError:
             return JSONResponse({"ok": False, "error": "invalid_payload"}, 400)
-        acting.state.note("bot_to_slack", "response_url", "ok", 0, body, "ok")
+        self._acting.state.note("bot_to_slack", "response_url", "ok", 0, body, "ok")
         return PlainTextResponse("ok")

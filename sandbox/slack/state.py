@@ -17,7 +17,7 @@ from sandbox.slack.message import TS, Content, Message
 from sandbox.slack.people import Channel, User, UserGroup, direct_message
 from sandbox.slack.refusal import Refused
 from sandbox.slack.tickets import RESPONSE_LIFE, TRIGGER_LIFE, ResponseUrl, Trigger
-from sandbox.slack.workspaces import Workspace
+from sandbox.slack.workspace import Workspace
 
 MAX_VIEWS: Final = 3
 """Modals of one person that may be stacked."""
@@ -48,13 +48,12 @@ class State:
     response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
     traffic: list[dict[str, Any]] = field(default_factory=list)
     trigger_life: float = TRIGGER_LIFE
-    """Seconds; the first workspace's value counts for all workspaces."""
+    """Seconds."""
     new_response_urls: tuple[float, int] = (RESPONSE_LIFE, 0)
-    """For new response URLs: seconds that one is valid, and uses that count as spent; the first workspace's, for all."""
+    """For new response URLs: seconds that one is valid, and uses that count as spent."""
     watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
     happened: Callable[[Happening], None] = lambda _: None
     """Called with everything that may become an event for the app."""
-    _neighbours: list[State] = field(default_factory=list)
     _threads: dict[tuple[str, str], list[Message]] = field(default_factory=dict)
     _last_ts: int = 0
 
@@ -62,11 +61,6 @@ class State:
         self.users = {user.id: user for user in (*self.workspace.people, self.workspace.bot)}
         self.channels, self.groups = dict(self.workspace.channels), dict(self.workspace.groups)
         self.files = FileStore(self.workspace)
-        self._neighbours.append(self)
-
-    def add_workspace(self, workspace: Workspace) -> State:
-        """Add a workspace to the same Slack: no id is used twice, and both share one inspector."""
-        return State(workspace, self.clock, self.ids, traffic=self.traffic, _neighbours=self._neighbours)
 
     def number(self) -> int:
         return self.ids.number()
@@ -89,11 +83,6 @@ class State:
         for user, queue in self.watchers:
             if only is None or user is None or user == only:
                 queue.put_nowait(event)
-
-    def notify_all(self, event: dict[str, Any]) -> None:
-        """Notify everybody who watches any of the workspaces."""
-        for one in self._neighbours:
-            one.notify(event)
 
     def add(self, message: Message) -> Message:
         self.messages.append(message)
@@ -210,7 +199,7 @@ class State:
         """Return a new trigger_id that lets the app open a modal for *user*, or push one on *view*, in which they acted."""
         trigger = f"{self.number()}.{self.workspace.id}.{user.lower()}"
         in_modal = view is not None and view["type"] == "modal"
-        expires = self.clock() + self._neighbours[0].trigger_life
+        expires = self.clock() + self.trigger_life
         self.triggers[trigger] = Trigger(user, expires, is_in_modal=in_modal)
         return trigger
 
@@ -226,7 +215,7 @@ class State:
     def new_response_url(self, user: str, channel: str, source: str | None, typed: str = "") -> str:
         """Return the name of a new response URL; *source*: the app's message that it belongs to; *typed*: the command."""
         name = f"{self.workspace.id}/{self.number()}"
-        life, uses = self._neighbours[0].new_response_urls
+        life, uses = self.new_response_urls
         self.response_urls[name] = ResponseUrl(user, channel, self.clock() + life, source, uses, typed)
         return name
 
@@ -291,4 +280,4 @@ class State:
         }
         self.traffic.append(entry)
         del self.traffic[:-500]
-        self.notify_all({"type": "traffic", "entry": entry})
+        self.notify({"type": "traffic", "entry": entry})

@@ -173,7 +173,7 @@ class Troubles:
             row.apply({"choice": row.normal})
 
     def _notify_page(self) -> None:
-        self.state.notify_all({"type": "troubles", **self.page_data()})
+        self.state.notify({"type": "troubles", **self.page_data()})
 
     def routes(self, guarded: Callable[[Any], Any], posted: Callable[[Any], Any]) -> list[Route]:
         """Return the routes for the page; *guarded* and *posted*: the wrappers of its other endpoints."""

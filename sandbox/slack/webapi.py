@@ -13,22 +13,17 @@ from starlette.responses import JSONResponse, Response
 
 from sandbox.slack.blocks import validate
 from sandbox.slack.calls import call_arguments, token_of
-from sandbox.slack.channels import Channels
 from sandbox.slack.chat import Chat
-from sandbox.slack.directory import Arguments, Directory, Method, bool_argument
+from sandbox.slack.directory import Arguments, Directory, Method
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.files import Files
-from sandbox.slack.history import History
 from sandbox.slack.methods import SCOPES
 from sandbox.slack.pins import Pins
 from sandbox.slack.ratelimits import RateLimits
-from sandbox.slack.reactions import Reactions
 from sandbox.slack.refusal import Refused
-from sandbox.slack.scheduled import Schedule, Scheduled
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import State
 from sandbox.slack.views import Views
-from sandbox.slack.workspaces import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +50,6 @@ class WebApi:
         sockets: Sockets,
         app: AppToken,
         limits: RateLimits,
-        schedule: Schedule,
         home_tabs: Mapping[str, Any],
         now: Callable[[], float],
     ) -> None:
@@ -70,26 +64,14 @@ class WebApi:
         self.scopes = scopes
         self._faults = faults
         chat = Chat(state, scopes, has_messages=home_tabs.get("messages_tab_enabled", True))
-        self._methods = (
-            self._own_methods()
+        self._methods: dict[str, Method] = (
+            {"auth.test": self._auth_test, "blocks.validate": validate}
             | chat.methods()
-            | Scheduled(schedule, chat).methods()
-            | Channels(state, scopes).methods()
-            | Reactions(state).methods()
             | Pins(state).methods()
             | Views(state, scopes, has_home=bool(home_tabs.get("home_tab_enabled"))).methods()
             | Directory(state, scopes).methods()
-            | History(state, scopes).methods()
             | Files(state).methods()
         )
-
-    def _own_methods(self) -> dict[str, Method]:
-        return {
-            "api.test": self._api_test,
-            "auth.test": self._auth_test,
-            "auth.revoke": self._revoke,
-            "blocks.validate": validate,
-        }
 
     def has_scope(self, scope: str) -> bool:
         """Whether the token of this app may do what *scope* allows."""
@@ -108,9 +90,7 @@ class WebApi:
         if fault is not None and not fault.is_after:
             self._state.note("bot_to_slack", method, f"fault: {fault.kind}", 0, shown, None)
             return await fault.answer()
-        if seconds := self._limits.seconds_to_wait(
-            method, str(arguments.get("channel") or ""), self._state.workspace.id
-        ):
+        if seconds := self._limits.seconds_to_wait(method, str(arguments.get("channel") or "")):
             self._state.note("bot_to_slack", method, "ratelimited", 0, shown, None)
             return JSONResponse({"ok": False, "error": "ratelimited"}, 429, headers={"Retry-After": str(seconds)})
         answer = await self._answer(method, arguments, request)
@@ -131,8 +111,7 @@ class WebApi:
                 return {"ok": True, "url": self._open_connection(request)}
             if (handler := self._methods.get(method)) is None:
                 raise Refused("unknown_method", req_method=method)
-            if method != "api.test":
-                self._authorize(token_of(request, arguments), method)
+            self._authorize(token_of(request, arguments), method)
             return {"ok": True, **await handler(arguments)}
         except Refused as refusal:
             return {"ok": False, "error": refusal.code, **refusal.more}
@@ -165,11 +144,6 @@ class WebApi:
             raise Refused("missing_scope", needed="connections:write", provided=",".join(self._app.scopes))
         return self._sockets.new_url(str(request.base_url).rstrip("/"))
 
-    async def _api_test(self, arguments: Arguments) -> dict[str, Any]:
-        if arguments.get("error"):
-            raise Refused(str(arguments["error"]), args=dict(arguments))
-        return {"args": dict(arguments)}
-
     async def _auth_test(self, _: Arguments) -> dict[str, Any]:
         home = self._state.workspace
         return {
@@ -181,15 +155,3 @@ class WebApi:
             "bot_id": home.bot_id,
             "is_enterprise_install": False,
         }
-
-    async def _revoke(self, arguments: Arguments) -> dict[str, Any]:
-        """Revoke this token; with ``test``, only answer that it would be."""
-        if bool_argument(arguments, "test"):
-            return {"revoked": False}
-        self.refusal = "token_revoked"
-        return {"revoked": True}
-
-    @property
-    def workspace(self) -> Workspace:
-        """Return the workspace of its token."""
-        return self._state.workspace

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from bot.server.manifest import document
-from sandbox.gatehouse import ALICE, CARA, WORKSPACES
+from sandbox.gatehouse import ALICE, CARA, SHOP
 from sandbox.services.running import Services, running_services
 from sandbox.slack.message import Message
 from sandbox.slack.running import LocalSlack, running_slack
@@ -79,7 +79,7 @@ async def _all(approvals: int, folder: Path) -> dict[Bot, Approval]:
     found = {}
     async with (
         running_services() as services,
-        running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
+        running_slack(document("http://127.0.0.1"), SHOP) as slack,
     ):
         places = Places(services.rules_url, services.members_url, slack.api_url)
         for bot in (TUTORIAL, GATEHOUSE):

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 from bot.server.manifest import document
-from sandbox.gatehouse import ALICE, WORKSPACES
+from sandbox.gatehouse import ALICE, SHOP
 from sandbox.services.running import Services, running_services
 from sandbox.slack.running import LocalSlack, running_slack
 from sandbox.slack.story import Person
@@ -122,7 +122,7 @@ def _row(what: str, own: Cost, base: Cost) -> Sequence[str]:
 async def _measure(folder: Path, rules: int, members: int) -> Costs:
     async with (
         running_services(str(folder / "services.db")) as services,
-        running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
+        running_slack(document("http://127.0.0.1"), SHOP) as slack,
     ):
         _fill(services, rules, members)
         places = Places(services.rules_url, services.members_url, slack.api_url)

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from bot.server.manifest import document
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from sandbox.slack.serving import serving
@@ -76,7 +76,7 @@ async def _served(driver: Connection, opened: AbstractAsyncContextManager[Any]) 
 async def _everything(delay: float) -> AsyncIterator[Places]:
     async with (
         running_services() as services,
-        running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
+        running_slack(document("http://127.0.0.1"), SHOP) as slack,
     ):
         if delay:
             for stage in (services.rules.stage, services.members.stage):

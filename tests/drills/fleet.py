@@ -40,7 +40,7 @@ from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
 from bot.store.queues import MAX_ATTEMPTS
 from bot.store.tables import changes, inbox
-from sandbox.gatehouse import ALICE, STAFF, WORKSPACES
+from sandbox.gatehouse import ALICE, SHOP, STAFF
 from sandbox.services.database import Record
 from sandbox.services.running import RULES_KEY, Services, running_services
 from sandbox.slack.message import Message
@@ -282,7 +282,7 @@ async def running_fleet(
     """Everything but the replicas' processes, which `Fleet.start` or `Replica.start` forks; none survives the block."""
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(running_services())
-        slack = await stack.enter_async_context(running_slack(document("http://127.0.0.1"), WORKSPACES))
+        slack = await stack.enter_async_context(running_slack(document("http://127.0.0.1"), SHOP))
         store = await stack.enter_async_context(open_store(database_url, now=now))
         headers = {"x-api-key": RULES_KEY}
         client = RulesClient(await stack.enter_async_context(Service("rules", services.rules_url, headers)))

@@ -13,7 +13,7 @@ import pytest
 
 from bot.server.manifest import document
 from sandbox.demo import URL_FILE, announcing_url, running_url
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.slack.running import running_slack
 from sandbox.slack.serving import bind_socket
 
@@ -98,7 +98,7 @@ async def test_of_two_that_start_at_once_one_runs_and_the_other_says_where(tmp_p
 async def test_the_demo_of_another_folder_is_not_this_one(tmp_path: Path) -> None:
     mine, other = tmp_path / "mine", tmp_path / "other"
     mine.mkdir()
-    async with running_slack(document("http://127.0.0.1"), WORKSPACES, folder=str(other)) as slack:
+    async with running_slack(document("http://127.0.0.1"), SHOP, folder=str(other)) as slack:
         with announcing_url(mine, slack.page_url):
             assert await asyncio.to_thread(running_url, mine) is None
         assert not (mine / URL_FILE).exists()

@@ -16,7 +16,7 @@ from bot.server.manifest import document
 from bot.server.slack import open_slack
 from bot.settings import Settings
 from bot.store.engine import upgrade
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from sandbox.services.seed import RULES
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
@@ -28,7 +28,7 @@ SECRETS = (TOKEN, APP_TOKEN, SECRET, RULES_KEY, MEMBERS_KEY)
 
 @pytest.fixture
 async def slack() -> AsyncIterator[LocalSlack]:
-    async with running_slack(document("http://127.0.0.1"), WORKSPACES) as slack:
+    async with running_slack(document("http://127.0.0.1"), SHOP) as slack:
         yield slack
 
 
@@ -217,7 +217,7 @@ async def test_an_app_without_all_scopes_and_a_clock_that_is_off(services: Servi
         "app_mentions:read",
         "im:history",
     ]
-    async with running_slack(manifest, WORKSPACES) as slack:
+    async with running_slack(manifest, SHOP) as slack:
         slack.delivery.skew = 900
         code, out = await check(environment(slack, services, f"sqlite:///{tmp_path / 'gatehouse.db'}", 3000))
 
@@ -235,7 +235,7 @@ async def test_scopes_that_were_left_out_on_purpose_and_a_site_with_one_member(
     scopes = manifest["oauth_config"]["scopes"]
     assert set(scopes["bot_optional"]) < set(scopes["bot"])
     scopes["bot"] = [scope for scope in scopes["bot"] if scope not in scopes["bot_optional"]]
-    async with running_slack(manifest, WORKSPACES) as slack:
+    async with running_slack(manifest, SHOP) as slack:
         code, out = await check(environment(slack, services, f"sqlite:///{tmp_path / 'gatehouse.db'}", 3000))
 
     assert "✓ scopes: all that it needs, without imports (files:read), exports, and the results" in out

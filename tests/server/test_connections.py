@@ -17,7 +17,7 @@ from bot.settings import Settings
 from handlers.blocks.messages import Message
 from handlers.slack.client import Slack
 from handlers.slack.reply import Caller
-from sandbox.gatehouse import ALICE, WORKSPACES
+from sandbox.gatehouse import ALICE, SHOP
 from sandbox.slack.running import TOKEN, LocalSlack, running_slack
 from tests.conftest import OPS, until
 
@@ -72,7 +72,7 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 
 @pytest.fixture
 async def local() -> AsyncIterator[LocalSlack]:
-    async with running_slack(document("http://127.0.0.1"), WORKSPACES) as local:
+    async with running_slack(document("http://127.0.0.1"), SHOP) as local:
         yield local
 
 

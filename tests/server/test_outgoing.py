@@ -16,7 +16,7 @@ from bot.server.app import running
 from bot.server.manifest import document
 from bot.settings import Settings
 from sandbox.demo import settings
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.services.running import RULES_KEY, Services, running_services
 from sandbox.slack.running import LocalSlack, running_slack
 from sandbox.slack.serving import bind_socket
@@ -61,7 +61,7 @@ class Company:
 async def company(folder: Path) -> AsyncIterator[Company]:
     async with (
         running_services(str(folder / "services.db")) as services,
-        running_slack(document(None), WORKSPACES) as slack,
+        running_slack(document(None), SHOP) as slack,
     ):
         servers = {RULES: services.rules_url, MEMBERS: services.members_url, SLACK: slack.page_url}
         async with running_proxy(folder, servers) as (proxy, ca_file):

@@ -11,7 +11,7 @@ from typing import Final
 
 from bot.server.manifest import document
 from bot.store.engine import upgrade
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.services.running import running_services
 from sandbox.slack.running import SECRET, TOKEN, running_slack
 from tests.harness.programs import ROOT, service_variables, serving
@@ -35,7 +35,7 @@ async def test_a_start_loads_nothing_that_has_no_use_yet(tmp_path: Path) -> None
 
     async with (
         running_services() as services,
-        running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
+        running_slack(document("http://127.0.0.1"), SHOP) as slack,
         serving(slack, services, tmp_path, PYTHONPROFILEIMPORTTIME="1") as (_, log),
     ):
         imports = [line for line in log.read_text().splitlines() if line.startswith("import time:")]

@@ -12,7 +12,7 @@ import pytest
 from bot.server.app import running
 from bot.server.manifest import document
 from sandbox.demo import Sandbox, settings
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from sandbox.slack.serving import serving
@@ -36,7 +36,7 @@ async def workspace(database_url: str, tmp_path: Path, standing_clock: StandingC
     """Gatehouse with a limit for the rules service."""
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(running_services(str(tmp_path / "services.db")))
-        slack = await stack.enter_async_context(running_slack(document("http://127.0.0.1"), WORKSPACES))
+        slack = await stack.enter_async_context(running_slack(document("http://127.0.0.1"), SHOP))
         chosen = settings(slack, services, database_url).model_copy(update={"rules_requests_per_minute": LIMIT})
         bot = await stack.enter_async_context(running(chosen, now=standing_clock, timing=QUICK))
         url = await stack.enter_async_context(serving(bot.web))

@@ -8,17 +8,13 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qsl, urlsplit
 
-import httpx
 import pydantic
 import pytest
 
-from sandbox.gatehouse import SHOP
+from sandbox.gatehouse import ALICE, SHOP
 from sandbox.services.running import running_services
-from sandbox.slack.configuration import load_workspaces
-from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
-from sandbox.slack.running import LocalSlack, running_slack
+from sandbox.slack.running import TOKEN, LocalSlack, running_slack
 from sandbox.slack.story import Person
 from tests.harness.documented import clone, run_in_shell, section, words, write_settings
 from tests.harness.programs import environment, free_ports, running_server
@@ -27,30 +23,14 @@ pytestmark = pytest.mark.slow
 
 PACKAGES: Final = Path(pydantic.__file__).parent.parent
 """Where the packages of this test run are."""
-(LABS,) = load_workspaces()
-GWEN, LAB = "U0GWEN001", "C0LABOPS1"
-BACK: Final = "https://gatehouse.example.com/installed"
-"""Where the local Slack sends a person who installed an app: it has no page of an app's settings with a button for it."""
-
-
-async def installed(slack: LocalSlack, scopes: list[str]) -> str:
-    """The bot token of the app, once Gwen has installed it in her workspace."""
-    asked = {"client_id": CLIENT_ID, "scope": ",".join(scopes), "redirect_uri": BACK}
-    async with httpx.AsyncClient(base_url=slack.page_url, trust_env=False) as http:
-        form = {**asked, "answer": "allow", "team": LABS.id}
-        sent_back = (await http.post("/oauth/v2/authorize", data=form)).headers["location"]
-        code = dict(parse_qsl(urlsplit(sent_back).query))["code"]
-        proof = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "code": code}
-        return str((await http.post("/api/oauth.v2.access", data=proof)).json()["access_token"])
+OPS: Final = "C0OPS0001"
 
 
 @asynccontextmanager
 async def created(manifest: str) -> AsyncIterator[tuple[LocalSlack, str]]:
-    """A Slack of two workspaces with an app made *from a manifest*, and its bot token in the second of them."""
-    app = json.loads(manifest)
-    app["oauth_config"]["redirect_urls"] = [BACK]
-    async with running_slack(app, (SHOP, LABS)) as slack:
-        yield slack, await installed(slack, app["oauth_config"]["scopes"]["bot"])
+    """A Slack with an app made *from a manifest*, and its bot token."""
+    async with running_slack(json.loads(manifest), SHOP) as slack:
+        yield slack, TOKEN
 
 
 async def worked(command: str, folder: Path, **environment: str) -> str:
@@ -88,11 +68,11 @@ async def test_the_commands_of_the_readme_lead_to_an_answer_in_a_workspace_of_on
         chosen = environment(slack, services, "", port) | {"SLACK_BOT_TOKEN": token}
         write_settings(folder, {name: chosen[name] for name in chosen.keys() - {"PATH", "DATABASE_URL"}})
         said = await worked(check, folder)
-        assert "signed in as gatehouse in Example Labs" in said
+        assert "signed in as gatehouse in Example Shop" in said
         assert "✗" not in said
 
         await stack.enter_async_context(running_server(*words(serve), port=port, log=folder / "bot.log", folder=folder))
         slack.delivery.url = f"http://127.0.0.1:{port}/slack/events"
-        gwen = Person(slack.with_workspace(LABS), GWEN, LAB)
-        assert "rules" in gwen.slack_text(await gwen.says("/rules list"))
-        assert "Gatehouse" in gwen.slack_text(await gwen.says("/gatehouse status"))
+        alice = Person(slack, ALICE.id, OPS)
+        assert "rules" in alice.slack_text(await alice.says("/rules list"))
+        assert "Gatehouse" in alice.slack_text(await alice.says("/gatehouse status"))

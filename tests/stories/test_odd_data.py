@@ -16,7 +16,7 @@ from starlette.routing import Route
 from bot.server.app import running
 from bot.server.manifest import document
 from sandbox.demo import Sandbox, settings
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from sandbox.slack.serving import serving
@@ -81,7 +81,7 @@ class OddService:
 async def people(odd: OddService, folder: Path) -> AsyncIterator[tuple[Person, Person]]:
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(running_services(str(folder / "services.db")))
-        slack = await stack.enter_async_context(running_slack(document("http://x"), WORKSPACES))
+        slack = await stack.enter_async_context(running_slack(document("http://x"), SHOP))
         url = await stack.enter_async_context(serving(odd.app()))
         chosen = settings(slack, services, folder / "bot.db").model_copy(update={"rules_base_url": f"{url}/v1"})
         bot = await stack.enter_async_context(running(chosen, timing=QUICK))

@@ -17,7 +17,7 @@ import pytest
 from bot.server.manifest import document
 from bot.settings import SECRET_SETTINGS
 from sandbox.demo import Transport
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 from sandbox.slack.story import Person
@@ -71,7 +71,7 @@ async def planted(
     manifest = document(None if transport == "socket" else "http://127.0.0.1")
     async with (
         running_services() as services,
-        running_slack(manifest, WORKSPACES) as slack,
+        running_slack(manifest, SHOP) as slack,
     ):
         own = {"POLICY_FILE": str(policy), "LOG_LEVEL": "DEBUG", "SERVICE_TIMEOUT": "2"}
         chosen = {**PLANTED, **own, **variables}

@@ -5,7 +5,7 @@ import { Breaking } from "./breaking.js";
 import { Composer } from "./composer.js";
 import { debounced, h } from "./dom.js";
 import { Header } from "./header.js";
-import { isTopLevel } from "./history.js";
+import { isReply } from "./history.js";
 import { Home } from "./home.js";
 import { Inspector } from "./inspector.js";
 import { Live } from "./live.js";
@@ -172,7 +172,7 @@ class App {
     const take = HEARD[event.type];
     if (take) take(this.store, event);
     if (event.type === "channels" && !this.store.here) this.go(this.#nearest(this.store.place));
-    if (event.type === "message" && isTopLevel(event.message)) this.#markUnread(event.channel);
+    if (event.type === "message" && !isReply(event.message)) this.#markUnread(event.channel);
   }
 
   #markUnread(channel) {

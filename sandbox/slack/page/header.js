@@ -1,7 +1,6 @@
 // The line above the messages: where one is, as whom, and the tabs of the app.
 
 import { avatar, h, icon, iconButton } from "./dom.js";
-import { link } from "./mrkdwn.js";
 
 export class Header {
   /** `onMenu()` opens the sidebar on small screens, `onTab(tab)` changes between Home and Messages, `onInspector()` the inspector, `onBreak()` the faults. */
@@ -99,7 +98,6 @@ export class Header {
     return [
       h("h1", null, icon(channel.is_private ? "lock" : "hash", 20), h("span", { text: channel.name }), marks),
       h("small", { class: "topic", text: channel.topic, title: channel.topic }),
-      ...(channel.bookmarks.length ? [bookmarks(channel)] : []),
     ];
   }
 
@@ -114,11 +112,6 @@ export class Header {
       on,
     });
   }
-}
-
-function bookmarks(channel) {
-  const links = channel.bookmarks.map((one) => link(one.link, [one.title]));
-  return h("nav", { class: "bookmarks", "aria-label": "Bookmarks" }, links);
 }
 
 function mark(picture, words, title) {

@@ -57,15 +57,10 @@ export class History {
 function sorted(messages) {
   const all = [...messages].sort((one, other) => Number(one.ts) - Number(other.ts));
   const replies = all.filter(isReply);
-  return { timeline: all.filter(isTopLevel), threads: Map.groupBy(replies, (message) => message.thread_ts) };
+  return { timeline: all.filter((message) => !isReply(message)), threads: Map.groupBy(replies, (message) => message.thread_ts) };
 }
 
-/** Whether a message stands in the channel, not in a thread alone. */
-export function isTopLevel(message) {
-  return !isReply(message) || message.broadcast;
-}
-
-/** Whether a message answers another one; such a one may stand in the channel, too. */
+/** Whether a message answers another one, in a thread. */
 export function isReply(message) {
   return Boolean(message.thread_ts) && message.thread_ts !== message.ts;
 }

@@ -9,7 +9,6 @@ import { openEditor } from "./editing.js";
 import { messageFiles } from "./files.js";
 import { mrkdwn, plain } from "./mrkdwn.js";
 import { openMenu } from "./popup.js";
-import { reactionItems, reactionsNode } from "./reactions.js";
 import { namesIn, told } from "./surface.js";
 import { toast } from "./toast.js";
 
@@ -73,12 +72,10 @@ export class MessageView {
     return h("div", { class: "body" }, [
       message.ephemeral && h("div", { class: "private-mark" }, icon("eye", 14), "Only visible to you"),
       h("div", { class: "byline" }, h("strong", { text: author.real_name }), badge, stamp),
-      this.#broadcastMark(),
       message.pinned_by && h("div", { class: "pinned-mark" }, "📌 Pinned by ", this.store.users.get(message.pinned_by)?.real_name),
       this.#content(),
       attachmentNodes(message, this.surface),
       messageFiles(message, this.store),
-      reactionsNode(message, this.channel, this.store),
       this.#threadLink(),
     ]);
   }
@@ -89,14 +86,6 @@ export class MessageView {
     if (this.#nodes.size) return h("div", { class: "blocks" }, ...this.#nodes.values(), edited);
     if (!message.text && message.attachments?.length) return edited;
     return h("div", { class: "text said" }, mrkdwn(message.text ?? "", namesIn(this.store)), edited && [" ", edited]);
-  }
-
-  // A reply that was sent to the channel, too, says so there.
-  #broadcastMark() {
-    const { thread_ts: root, broadcast } = this.message;
-    if (!this.threads || !broadcast) return null;
-    const on = { click: () => this.store.emit("thread", root) };
-    return h("button", { type: "button", class: "broadcast-mark", on }, icon("reply", 14), "Replied in a thread");
   }
 
   #threadLink() {
@@ -138,8 +127,7 @@ export class MessageView {
     }));
     const copy = { label: "Copy text", icon: icon("copy"), run: () => this.#copy() };
     const heading = runs.length ? [{ heading: `Shortcuts of ${this.store.bot.real_name}` }] : [];
-    const reacting = shared ? reactionItems(this.message, this.channel, this.store) : [];
-    return [copy, ...this.#own(shared), ...heading, ...runs, ...reacting];
+    return [copy, ...this.#own(shared), ...heading, ...runs];
   }
 
   // What a person may do with what they said themselves.

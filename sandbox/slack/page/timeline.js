@@ -2,7 +2,7 @@
 
 import { read } from "./api.js";
 import { h, icon } from "./dom.js";
-import { isTopLevel } from "./history.js";
+import { isReply } from "./history.js";
 import { MessageList } from "./messagelist.js";
 import { toast } from "./toast.js";
 import { welcomeNode } from "./welcome.js";
@@ -157,7 +157,7 @@ export class Timeline {
   #heard({ channel, message, gone }) {
     if (channel !== this.list.channel || !this.store.history(channel).loaded) return;
     if (gone) return this.#keepingPlace(() => this.list.drop(gone));
-    if (!isTopLevel(message)) return; // its root comes changed, with another count
+    if (isReply(message)) return; // its root comes changed, with another count
     if (this.list.has(message.ts)) return this.#keepingPlace(() => this.list.put(message));
     const follow = this.#atEnd || message.user === this.store.me.id || message.ephemeral;
     this.#keepingPlace(() => this.list.put(message));

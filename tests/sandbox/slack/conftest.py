@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,12 +14,11 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from bot.server.manifest import document
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.methods import SCOPES
 from sandbox.slack.running import TOKEN, LocalSlack, running_slack
 from sandbox.slack.serving import serving
-from sandbox.slack.workspaces import Workspace
 from tests.sandbox.slack.desk import MANIFEST, Desk, scoped
 
 NOW = 1_800_000_000
@@ -63,7 +58,7 @@ def client(slack: LocalSlack) -> httpx.AsyncClient:
 
 @pytest.fixture
 async def slack() -> AsyncIterator[LocalSlack]:
-    async with running_slack(document("http://127.0.0.1"), WORKSPACES, clock=lambda: float(NOW)) as running:
+    async with running_slack(document("http://127.0.0.1"), SHOP, clock=lambda: float(NOW)) as running:
         yield running
 
 
@@ -88,16 +83,14 @@ async def able(standing_clock: StandingClock) -> AsyncIterator[App]:
 @asynccontextmanager
 async def app_of(manifest: dict[str, Any], **more: Any) -> AsyncIterator[App]:
     """An app of *manifest*, in a local Slack of its own; *more*: what else `running_slack` takes."""
-    async with running_slack(manifest, WORKSPACES, **more) as slack, client(slack) as http:
+    async with running_slack(manifest, SHOP, **more) as slack, client(slack) as http:
         yield App(slack, http)
 
 
 @asynccontextmanager
-async def installed(
-    manifest: dict[str, Any], workspaces: tuple[Workspace, ...] = WORKSPACES, **more: Any
-) -> AsyncIterator[Desk]:
+async def installed(manifest: dict[str, Any], **more: Any) -> AsyncIterator[Desk]:
     """The small app of *manifest*, in a local Slack of its own; *more*: what else `running_slack` takes."""
-    async with running_slack(manifest, workspaces, **more) as slack, httpx.AsyncClient(trust_env=False) as http:
+    async with running_slack(manifest, SHOP, **more) as slack, httpx.AsyncClient(trust_env=False) as http:
         found = Desk(slack, http)
         app = Starlette(routes=[Route("/", found.endpoint, methods=["POST"])])
         async with serving(app) as slack.delivery.url:
@@ -109,24 +102,3 @@ async def desk() -> AsyncIterator[Desk]:
     """A small app that is installed in a local Slack."""
     async with installed(MANIFEST) as found:
         yield found
-
-
-@asynccontextmanager
-async def served(*arguments: str) -> AsyncIterator[dict[str, str]]:
-    """What ``python -m sandbox slack`` prints, by name, while it runs."""
-    command = [sys.executable, "-m", "sandbox", "slack", "--port", "0", *arguments]
-    environment = {"PATH": os.environ["PATH"]}
-    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, env=environment, stdout=asyncio.subprocess.PIPE)
-    assert process.stdout is not None
-    found: dict[str, str] = {}
-    try:
-        async with asyncio.timeout(60):
-            while not {"SLACK_SIGNING_SECRET", "SLACK_APP_TOKEN"} & found.keys():
-                line = (await process.stdout.readline()).decode().strip()
-                assert line, "it ended"
-                name, _, value = line.partition("=") if "=" in line else line.rpartition(" ")
-                found[name.strip()] = value
-        yield found
-    finally:
-        process.send_signal(signal.SIGTERM)
-        await process.communicate()

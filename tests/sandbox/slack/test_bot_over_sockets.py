@@ -19,7 +19,7 @@ from bot.server.manifest import document
 from bot.server.socket_mode import ConnectTimeouts
 from bot.settings import CannotStart
 from sandbox.demo import Sandbox, Transport, running_sandbox, settings
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.services.running import running_services
 from sandbox.slack.running import TOKEN, LocalSlack, running_slack
 from sandbox.slack.serving import serving
@@ -120,7 +120,7 @@ async def test_a_start_that_slack_held_up_goes_on_after_a_refusal(tmp_path: Path
     hurried = replace(QUICK, connecting=ConnectTimeouts(attempt=0.2, pause=0.1))
     async with (
         running_services(str(tmp_path / "services.db")) as services,
-        running_slack(document(None), WORKSPACES) as slack,
+        running_slack(document(None), SHOP) as slack,
     ):
         slack.faults.add("never", method="apps.connections.open", times=2)
         slack.faults.add("invalid_auth", method="apps.connections.open", times=2)
@@ -274,7 +274,7 @@ async def pinged(tmp_path: Path) -> AsyncIterator[tuple[LocalSlack, str]]:
     hasty = replace(QUICK, connecting=ConnectTimeouts(attempt=2.0, pause=0.1, deaf=2.0))
     async with (
         running_services(str(tmp_path / "services.db")) as services,
-        running_slack(document(None), WORKSPACES, ping_every=0.2) as slack,
+        running_slack(document(None), SHOP, ping_every=0.2) as slack,
         running(settings(slack, services, tmp_path / "gatehouse.db", transport="socket"), timing=hasty) as bot,
         serving(bot.web) as url,
     ):
@@ -346,7 +346,7 @@ async def test_it_hangs_up_at_the_end_and_needs_no_proxy(tmp_path: Path, monkeyp
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     async with (
         running_services(str(tmp_path / "services.db")) as services,
-        running_slack(document(None), WORKSPACES) as slack,
+        running_slack(document(None), SHOP) as slack,
     ):
         chosen = settings(slack, services, tmp_path / "gatehouse.db", transport="socket")
         async with running(chosen, timing=QUICK) as bot:
@@ -364,7 +364,7 @@ async def test_it_hangs_up_at_the_end_and_needs_no_proxy(tmp_path: Path, monkeyp
 async def test_a_wrong_app_token_is_no_start(tmp_path: Path) -> None:
     async with (
         running_services(str(tmp_path / "services.db")) as services,
-        running_slack(document(None), WORKSPACES) as slack,
+        running_slack(document(None), SHOP) as slack,
     ):
         chosen = settings(slack, services, tmp_path / "gatehouse.db", transport="socket")
         wrong = chosen.model_copy(update={"slack_app_token": SecretStr(TOKEN)})

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from starlette.responses import Response
 
-from sandbox.gatehouse import BOT, WORKSPACES
+from sandbox.gatehouse import BOT, SHOP
 from sandbox.slack.refusal import Refused
 from sandbox.slack.running import running_slack
 from tests.sandbox.slack.desk import ALICE, BOB, MANIFEST, OPS, Desk, words
@@ -302,7 +302,7 @@ async def test_a_home_is_redrawn_only_by_who_knows_its_hash(desk: Desk) -> None:
 
 async def test_a_home_needs_its_tab() -> None:
     async with (
-        running_slack({**MANIFEST, "features": {}}, WORKSPACES) as slack,
+        running_slack({**MANIFEST, "features": {}}, SHOP) as slack,
         httpx.AsyncClient(trust_env=False) as http,
     ):
         answer = await Desk(slack, http).refused("views.publish", user_id=ALICE, view={"type": "home", "blocks": CARD})

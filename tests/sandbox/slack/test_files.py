@@ -59,14 +59,6 @@ async def test_a_file_comes_into_a_channel_in_three_steps(app: App, slack: Local
     assert told["channels"] == [OPS]
 
 
-async def test_the_answer_to_history_has_the_file() -> None:
-    async with app_of(scoped(["files:write", "channels:history"])) as app:
-        await shared(app)
-        (message,) = (await app.get("conversations.history", channel=OPS))["messages"]
-
-    assert [one["name"] for one in message["files"]] == ["rules.json"]
-
-
 async def test_a_form_with_the_file_in_it_is_taken_too(app: App, slack: LocalSlack) -> None:
     ticket = await announced(app)
     async with httpx.AsyncClient(trust_env=False) as http:
@@ -151,18 +143,6 @@ async def test_without_the_scope_there_is_a_login_page_and_no_error() -> None:
 
     assert page.headers["content-type"].startswith("text/html")
     assert (told["error"], told["needed"]) == ("missing_scope", "files:read")
-
-
-async def test_a_deleted_file_leaves_an_empty_message_no_place(app: App, slack: LocalSlack) -> None:
-    alone, told = await shared(app), await shared(app, initial_comment="Rules")
-
-    for file in (alone, told):
-        assert (await app.json("files.delete", file=file["id"]))["ok"]
-
-    assert [(one.text, one.deleted) for one in slack.state.messages] == [("", True), ("Rules", False)]
-    assert (await app.get("files.info", file=told["id"]))["error"] == "file_deleted"
-    assert (await read(told["url_private"])).headers["content-type"].startswith("text/html")
-    assert (await app.json("files.delete", file="F0NOTHERE"))["error"] == "file_not_found"
 
 
 async def test_a_share_may_be_lost(app: App, slack: LocalSlack) -> None:

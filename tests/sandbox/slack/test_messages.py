@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from sandbox.gatehouse import BOT
 from sandbox.slack.refusal import Refused
 from sandbox.slack.running import LocalSlack
 from sandbox.slack.story import Person
-from tests.sandbox.slack.conftest import App, app_of
-from tests.sandbox.slack.desk import ALICE, OPS
+from tests.sandbox.slack.conftest import EVERY_SCOPE, App, app_of
+from tests.sandbox.slack.desk import ALICE, OPS, scoped
 
 DIRECT = "D0ALICE01"
 SECTION = {"type": "section", "text": {"type": "mrkdwn", "text": "Hello"}}
@@ -114,3 +115,33 @@ async def test_a_home_that_says_nothing_of_messages_takes_them() -> None:
     async with app_of(home(home_tab_enabled=True)) as app:
         assert await app.post(DIRECT)
         assert await said(app.slack, "Hello") is None
+
+
+async def test_the_app_is_called_what_its_manifest_says() -> None:
+    made = {**scoped(EVERY_SCOPE), "features": {"bot_user": {"display_name": "Stand-up Bot!"}}}
+    async with app_of(made) as app:
+        user = (await app.get("users.info", user=BOT.id))["user"]
+
+        assert (user["name"], user["real_name"]) == ("stand-up_bot_", "Stand-up Bot!")
+        assert (await app.get("auth.test"))["user"] == "stand-up_bot_"
+        assert (await app.json("chat.postMessage", channel="ops-traffic", text="x"))["message"]["bot_profile"][
+            "name"
+        ] == "Stand-up Bot!"
+
+
+async def test_attachments_and_metadata_are_kept(able: App) -> None:
+    button = {"type": "button", "text": {"type": "plain_text", "text": "Go"}}
+    attachments = [{"color": "#f00", "text": "a & b"}, {"blocks": [{"type": "actions", "elements": [button]}]}]
+    metadata = {"event_type": "task", "event_payload": {"id": 7}}
+    kept = (await able.json("chat.postMessage", channel=OPS, attachments=attachments, metadata=metadata))["message"]
+
+    assert [one["id"] for one in kept["attachments"]] == [1, 2]
+    assert kept["metadata"] == metadata
+    block = kept["attachments"][1]["blocks"][0]
+    assert block["block_id"]
+    assert block["elements"][0]["action_id"]
+
+    edited = (await able.json("chat.update", channel=OPS, ts=kept["ts"], text="x & <y>"))["message"]
+    assert (edited["text"], len(edited["attachments"])) == ("x &amp; &lt;y&gt;", 2)
+    no = await able.json("chat.postMessage", channel=OPS, text="x", metadata={"event_type": 1})
+    assert no["error"] == "invalid_metadata_schema"

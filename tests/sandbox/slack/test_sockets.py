@@ -12,7 +12,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.slack.running import APP_TOKEN, TOKEN, LocalSlack, running_slack
 from tests.sandbox.slack.desk import ALICE, MANIFEST, OPS, words
 from tests.sandbox.slack.link import Link, linked, opened
@@ -35,7 +35,7 @@ MODAL = {
 
 @pytest.fixture
 async def slack() -> AsyncIterator[LocalSlack]:
-    async with running_slack({**MANIFEST, "settings": SETTINGS}, WORKSPACES) as running:
+    async with running_slack({**MANIFEST, "settings": SETTINGS}, SHOP) as running:
         running.delivery.retry_after = (0, 0, 0)
         yield running
 
@@ -76,7 +76,7 @@ async def test_only_the_app_token_opens_a_connection(slack: LocalSlack, token: s
 
 
 async def test_the_app_token_needs_its_scope() -> None:
-    async with running_slack(MANIFEST, WORKSPACES, app_scopes=("authorizations:read",)) as slack:
+    async with running_slack(MANIFEST, SHOP, app_scopes=("authorizations:read",)) as slack:
         answer = await opened(slack)
 
     assert (answer["error"], answer["needed"]) == ("missing_scope", "connections:write")

@@ -43,24 +43,6 @@ async def test_a_message_knows_its_replies(app: App, slack: LocalSlack) -> None:
     assert await page(slack, BOB.id, thread_ts=root) == ["A card", "why?", "because"]
 
 
-async def test_a_reply_that_goes_is_counted_no_more(app: App, slack: LocalSlack) -> None:
-    root = await app.post()
-    reply = await app.post(thread_ts=root, text="because")
-
-    await app.json("chat.delete", channel=OPS, ts=reply)
-
-    assert (shown(slack, root)["reply_count"], shown(slack, root)["latest_reply"]) == (0, None)
-
-
-async def test_a_reply_may_stand_in_the_channel_too(app: App, slack: LocalSlack) -> None:
-    root = await app.post()
-
-    answer = await app.form("chat.postMessage", channel=OPS, thread_ts=root, reply_broadcast="true", text="done")
-
-    assert (answer["message"]["thread_ts"], answer["message"]["subtype"]) == (root, "thread_broadcast")
-    assert await page(slack, BOB.id) == ["A card", "done"]
-
-
 async def test_the_address_of_a_reply_names_its_thread(app: App) -> None:
     root = await app.post()
     reply = await app.post(thread_ts=root)
@@ -74,8 +56,6 @@ async def test_a_thread_that_is_not_there(app: App, slack: LocalSlack) -> None:
     root = await app.post()
     reply = await app.post(thread_ts=root)
     private = (await app.json("chat.postEphemeral", channel=OPS, user=ALICE.id, text="psst"))["message_ts"]
-    gone = await app.post()
-    await app.json("chat.delete", channel=OPS, ts=gone)
 
     async def refused(thread_ts: Any, channel: str = OPS) -> str:
         answer = await app.json("chat.postMessage", channel=channel, text="hi", thread_ts=thread_ts)
@@ -84,7 +64,6 @@ async def test_a_thread_that_is_not_there(app: App, slack: LocalSlack) -> None:
     assert await refused("1.000001") == "thread_not_found"
     assert await refused(root, channel=SUPPORT) == "thread_not_found"
     assert await refused(private) == "thread_not_found"
-    assert await refused(gone) == "thread_not_found"
     later = await app.json("chat.postMessage", channel=OPS, text="and", thread_ts=reply)
     assert later["message"]["thread_ts"] == root, "a reply to a reply is in its thread"
     assert await refused("0") == "invalid_thread_ts"

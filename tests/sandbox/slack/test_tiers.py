@@ -7,7 +7,6 @@ import time
 from sandbox.gatehouse import SHOP
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.ratelimits import SPECIAL, TIERS, RateLimits
-from sandbox.slack.scheduled import Schedule
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import State
 from sandbox.slack.webapi import AppToken, WebApi
@@ -23,7 +22,6 @@ def test_every_method_has_a_tier_or_a_limit_of_its_own() -> None:
         sockets=Sockets(SHOP.app.id),
         app=AppToken("xapp-1", ()),
         limits=RateLimits(time.time),
-        schedule=Schedule(state),
         home_tabs={},
         now=time.time,
     )

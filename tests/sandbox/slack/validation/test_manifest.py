@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from bot.server.manifest import document
-from sandbox.gatehouse import WORKSPACES
+from sandbox.gatehouse import SHOP
 from sandbox.slack.running import running_slack
 from sandbox.slack.validation import ManifestRefused, Problem, check_manifest
 from sandbox.slack.validation.kinds import Bool, Enum, Form, Int, Kind, Many, Obj, Str
@@ -206,7 +206,7 @@ async def test_no_app_is_installed_from_a_wrong_manifest() -> None:
     manifest["features"]["slash_commands"][0]["description"] = ""
 
     with pytest.raises(ManifestRefused) as refused:
-        async with running_slack(manifest, WORKSPACES):
+        async with running_slack(manifest, SHOP):
             pass
 
     pointer = "/features/slash_commands/0/description"

@@ -1,4 +1,4 @@
-"""The workspaces that a local Slack may hold: each with people, channels and an account of the app of its own."""
+"""The workspace of a local Slack: its people, channels and user groups, and the app that is installed in it."""
 
 from __future__ import annotations
 
@@ -18,29 +18,27 @@ HANDLE: Final = re.compile(r"[^a-z0-9._-]+")
 class App:
     """The app that a local Slack has. Its name is the manifest's."""
 
-    id: str = "A0LOCAL01"
-    color: str = "#1f3a4d"
-    icon: Path = Path(__file__).parent / "page" / "icon.svg"
+    id: str
+    icon: Path
     """The page's picture in the browser's tab: an SVG."""
-    loading_view: str = ""
+    loading_view: str
     """The callback_id of the modal that the app opens before it has its content: people wait for the next one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The initial content of a workspace. *people*: the first one installs apps."""
+    """The initial content of a workspace. *people*: the first one made its channels."""
 
     id: str
     name: str
     domain: str
     app: App
     bot: User
-    """The account of the app in this workspace."""
     bot_id: str
     people: tuple[User, ...]
     channels: Mapping[str, Channel]
     groups: Mapping[str, UserGroup]
-    suggestions: tuple[Suggestion, ...] = ()
+    suggestions: tuple[Suggestion, ...]
     """Suggestions for channels that have none of their own."""
 
     @property
@@ -49,7 +47,7 @@ class Workspace:
 
     @property
     def owner(self) -> str:
-        """Return the id of the person who made its channels and installs apps in it."""
+        """Return the id of the person who made its channels."""
         return self.people[0].id
 
     def with_app(self, manifest: Mapping[str, Any]) -> Workspace:
