@@ -134,7 +134,6 @@ class Cards:
 
     async def _draw(self, change: Change) -> tuple[Message, bool]:
         """Return the card and whether it shows all of *change*; a plain card where drawing it fails."""
-        self.failpoint("draw")
         try:
             card = await draw_card(change, self.store, self.groups, self.freezes)
         except StoreError:
@@ -277,5 +276,4 @@ class Cards:
                 raise
             log.info("requester_unreachable", change=change.id[:8], code=refusal.code)
             return None
-        self.failpoint("notified")
         return partial(self.store.cards.put, change_id=change.id, channel=channel, ts=ts, purpose=purpose)
