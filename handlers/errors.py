@@ -56,28 +56,27 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AlreadySo:
-    """What is said of things that are as somebody wants them: of *one*, and of *several*. *keep*: the button that keeps it so."""
+    """What is said of things that are as somebody wants them: of *one*, and of *several*."""
 
     one: str = "is already as you want it"
     several: str = "are already as you want it"
-    keep: str = "Keep"
 
     @classmethod
     def with_status(cls, status: str) -> Self:
         """*status*: ``on`` or ``off``."""
-        return cls(f"is already {status}", f"are already {status}", f"Keep {status}")
+        return cls(f"is already {status}", f"are already {status}")
 
 
 class NothingToChange(Refusal):
-    """Everything of these *titles* is already as it was asked to be. *last_change*: who made it so and when, if that is known."""
+    """Everything of these *titles* is already as it was asked to be. *note*: until when, or who made it so, if that is known."""
 
     titles: Sequence[str]
     so: AlreadySo
-    last_change: str = ""
+    note: str = ""
 
     def words(self) -> Words:
         names = join_words([show_title(title) for title in self.titles], most=MAX_NAMED)
-        return Words(f"{names} {self.so.several if len(self.titles) > 1 else self.so.one}.", self.last_change)
+        return Words(f"{names} {self.so.several if len(self.titles) > 1 else self.so.one}.", self.note)
 
 
 def show_title(title: str) -> str:

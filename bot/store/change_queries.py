@@ -138,10 +138,6 @@ class ChangeQueries:
         query = select_changes(changes.c.state == State.PLANNED).order_by(changes.c.created)
         return await self._list(query.limit(limit))
 
-    async def list_all_upcoming(self) -> Sequence[Change]:
-        """Return all changes that will start or be reverted automatically."""
-        return await self._list(select_changes(_is_upcoming()).order_by(changes.c.created))
-
     async def list_upcoming(self, targets: Sequence[Target]) -> Sequence[Change]:
         """Return the changes that will automatically start on, or be reverted on, one of *targets*."""
         names = [str(target) for target in targets if target.key]

@@ -130,11 +130,14 @@ def _decision_text(change: Change, *, public: bool) -> str:
 
 def coming_blocks(changes: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
     """Return the first of what *changes* will do automatically to a thing that is shown; nothing where there are none."""
-    lines = []
-    for each in changes:
-        link = f" · <{links[each.id]}|card>" if links.get(each.id) else ""
-        lines.append(f"{mark_of(each)} {request_title(each)} · {_state_text(each)}{link}")
+    lines = [coming_line(each, links.get(each.id, "")) for each in changes]
     return [messages.context(*first_few(lines, MAX_COMING))] if lines else []
+
+
+def coming_line(change: Change, link: str) -> str:
+    """Return what *change* will do automatically and when, with the *link* to its card, if there is one."""
+    card = f" · <{link}|card>" if link else ""
+    return f"{mark_of(change)} {request_title(change)} · {_state_text(change)}{card}"
 
 
 def open_button(change: Change) -> Block | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.changes.effects import find_overtaking
@@ -14,22 +13,21 @@ from bot.changes.freezing import Frozen
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, canonical_form
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.items import Item
 from bot.changes.model.parts import ChangeRequest, Purpose
-from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, combine, is_there
+from bot.changes.proposals import Proposal, combine
 from bot.changes.refusals import EndsBeforeStart, TimeIsPast
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import Freeze
 from bot.text.documents import NestedTooDeep, ServiceRecord
 from bot.text.wall_times import end_time, is_skipped, next_time
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, first_few, join_commas, quote_plain
+from handlers.blocks.messages import Block, join_commas
 from handlers.blocks.modals import View, end_of_form
 from handlers.changes.freeze_view import freeze_line, frozen_words
-from handlers.changes.list_view import coming_blocks
-from handlers.changes.times import due_order
-from handlers.errors import Refusal, TimeIsFar, TimeIsSkipped, Words
+from handlers.changes.list_view import coming_blocks, coming_line
+from handlers.changes.people import author
+from handlers.changes.times import due_order, when
+from handlers.errors import AlreadySo, NothingToChange, Refusal, TimeIsFar, TimeIsSkipped, Words
 from handlers.grammar.command import Command
 from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Expiry, Start, TypedTime
 from handlers.grammar.tokens import unquote_reason
@@ -73,7 +71,6 @@ async def submit(
         proposal = proposal.with_request_fields(warnings=(*proposal.request.warnings, left))
     start, expiry = (getattr(command, name, None) for name in ("start", "expiry"))
     proposal = await with_times(proposal, caller, gatehouse, start=start, expiry=expiry)
-    proposal = await with_plan_warnings(proposal, caller, gatehouse)
     try:
         await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     except Frozen as error:
@@ -103,20 +100,24 @@ async def record(
     proposal: Proposal, caller: Caller, gatehouse: Gatehouse, end: Callable[[Change], View] = end_of_form
 ) -> Recorded:
     """Record the proposal of a form, to be applied once the form is closed. *end*: the view that it shows if it is still open."""
-    proposal = await with_plan_warnings(proposal, caller, gatehouse)
     return Recorded(await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request), end)
 
 
 async def outlook_blocks(target: Target, now: ServiceRecord, gatehouse: Gatehouse) -> list[Block]:
     """Return what will change *target*, which is so *now*, automatically, and the freezes that cover it."""
+    changes = await upcoming_changes(target, gatehouse)
+    links = {each.id: await gatehouse.store.cards.link(each.id) for each in changes}
+    frozen = "\n".join(map(freeze_line, await _freezes_on(target, now, gatehouse)))
+    return [*([messages.section(frozen)] if frozen else []), *coming_blocks(changes, links)]
+
+
+async def upcoming_changes(target: Target, gatehouse: Gatehouse) -> Sequence[Change]:
+    """Return the changes that will start or be reverted automatically on *target*, the next one first."""
     # A rule that was deleted and restored has a new id; older changes name the old one.
     ids = await gatehouse.store.former_ids.all_of(target.key) if target.service == "rules" and target.key else ()
     former = [target.model_copy(update={"key": each}) for each in ids]
     upcoming = await gatehouse.store.changes.list_upcoming(former or [target])
-    changes = sorted([each for each in upcoming if await find_overtaking(gatehouse.store, each) is None], key=due_order)
-    links = {each.id: await gatehouse.store.cards.link(each.id) for each in changes}
-    frozen = "\n".join(map(freeze_line, await _freezes_on(target, now, gatehouse)))
-    return [*([messages.section(frozen)] if frozen else []), *coming_blocks(changes, links)]
+    return sorted([each for each in upcoming if await find_overtaking(gatehouse.store, each) is None], key=due_order)
 
 
 async def _freezes_on(target: Target, now: ServiceRecord, gatehouse: Gatehouse) -> Sequence[Freeze]:
@@ -128,63 +129,32 @@ async def _freezes_on(target: Target, now: ServiceRecord, gatehouse: Gatehouse) 
     return await gatehouse.changes.freezes.all_for_edit(Edit(kind=kind, target=target, before=document, after=document))
 
 
-MAX_LOOKED_UP: Final = 20
-"""Targets whose plans are looked up; of a larger bulk change, all plans are read."""
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A target that is already as somebody wants it: its title, and its content now."""
+
+    title: str
+    target: Target
+    document: Document
 
 
-async def with_plan_warnings(proposal: Proposal, caller: Caller, gatehouse: Gatehouse) -> Proposal:
-    """Return *proposal* with a warning for each planned change or revert of the same targets that collides with it."""
-    wanted = {item.target: item for item in proposal.items if item.target.key}
-    changes = gatehouse.store.changes
-    coming = await (changes.list_upcoming([*wanted]) if len(wanted) <= MAX_LOOKED_UP else changes.list_all_upcoming())
-    if not coming:
-        return proposal
-    zone, now = zone_of((await gatehouse.access.person(caller.user)).tz), gatehouse.now()
-    pairs = [
-        (each, edit, wanted[edit.target])
-        for each in coming
-        for edit in await gatehouse.changes.freezes.edits_of(each)
-        if edit.target in wanted
-    ]
-    # In a thread: comparing two large bulk changes would hold up the event loop.
-    found = await asyncio.to_thread(lambda: [_collision(*pair, proposal.request, now, zone) for pair in pairs])
-    lines = first_few(list(dict.fromkeys(filter(None, found))), MAX_WARNED_OF)
-    return proposal.with_request_fields(warnings=(*proposal.request.warnings, *lines)) if lines else proposal
+async def refuse_unchanged(things: Sequence[Thing], so: AlreadySo, gatehouse: Gatehouse) -> NoReturn:
+    """Raise NothingToChange, with what is due on the first of *things* that has it, or who made the only one as it is."""
+    for each in things:
+        if upcoming := await upcoming_changes(each.target, gatehouse):
+            note = coming_line(upcoming[0], await gatehouse.store.cards.link(upcoming[0].id))
+            break
+    else:
+        note = await _last_change(things[0], gatehouse) if len(things) == 1 else ""
+    raise NothingToChange([each.title for each in things], so, note)
 
 
-MAX_WARNED_OF: Final = 10
-
-
-def _collision(coming: Change, edit: Edit, item: Item, wanted: ChangeRequest, now: datetime, zone: ZoneInfo) -> str:
-    """Return how *item* of the *wanted* request and *edit* of the *coming* change collide; empty where they don't."""
-    name = quote_plain(edit.name) if edit.name else "It"
-    starts, begins, ends = wanted.starts_at or now, coming.request.starts_at, coming.request.reverts_at
-    if coming.state is State.PLANNED and begins is not None:
-        earlier, later = (item, edit) if starts < begins else (edit, item)
-        if canonical_form(earlier.after) == canonical_form(later.before):
-            return ""  # the later one was made for what the earlier one leaves
-        order = "This one comes first, so that plan" if earlier is item else "That plan comes first, so this one"
-        at = f"{begins.astimezone(zone):%d %b, %H:%M} ({zone.key})"
-        return f"{name} has a change planned for {at}. {order} will be out of date."
-    if ends is None:
+async def _last_change(thing: Thing, gatehouse: Gatehouse) -> str:
+    """Return who made *thing* as it is and when, as a sentence: whoever comes second asks that next."""
+    last = await gatehouse.store.changes.last_applied_to(thing.target)
+    if last is None or canonical_form(last.run.result) != canonical_form(thing.document):
         return ""
-    at = f"{ends.astimezone(zone):%d %b, %H:%M} ({zone.key})"
-    if starts >= ends:
-        is_for_then = canonical_form(edit.before) == canonical_form(item.before)
-        return "" if is_for_then else f"{name} is reverted at {at}, so this one will be out of date."
-    over = wanted.reverts_at if wanted.revert_after is None else starts + timedelta(seconds=wanted.revert_after)
-    if (over is not None and over <= ends) or _leaves_end(coming, edit, item):
-        return ""
-    return f"{name} was to be reverted at {at}. This comes first, so it won’t be."
-
-
-def _leaves_end(coming: Change, edit: Edit, item: Item) -> bool:
-    """Whether the temporary change *coming*, which did *edit*, can still be reverted after *item*, or need not be."""
-    made = coming.with_fields(
-        kind=edit.kind, target=edit.target, before=edit.before, after=edit.after, result=edit.after
-    )
-    is_back = canonical_form(item.after) == canonical_form(edit.before)
-    return item.after is None or is_back or is_there(made, item.after)
+    return f"Last changed by {author(last)}, {when(last.run.finished_at)}."
 
 
 async def with_times(

@@ -22,8 +22,7 @@ from bot.text.emails import BadEmail, checked_email, checked_new_email, mask_ema
 from handlers.blocks import modals
 from handlers.blocks.messages import as_sentence, code, esc, join_words, quote, quote_plain
 from handlers.blocks.modals import View, end_of_form, time_errors
-from handlers.changes.coming import Thing, document_at, left_out_names, refuse_unchanged
-from handlers.changes.requests import propose, record, start_of_command, submit, time_text, with_times
+from handlers.changes.requests import Thing, propose, record, refuse_unchanged, submit, time_text, with_times
 from handlers.errors import AlreadySo, NoMember, Refusal, UnknownSegment, Words
 from handlers.grammar.command import slash
 from handlers.grammar.time_fields import parse_expiry, parse_start
@@ -169,29 +168,25 @@ async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller,
     members = await find_members(command, command.emails, site, gatehouse)
     have = () if is_grant else tuple(dict.fromkeys(name for member in members for name in member.segments))
     names = _resolve_segments(command, await catalogue(site, caller, gatehouse), site, have)
-    at = await start_of_command(command.start, caller, gatehouse)
-
-    def edit(has: Sequence[str]) -> list[str]:
-        if is_grant:
-            return [*has, *(name for name in names if name not in has)]
-        return [name for name in has if name not in names]
-
     kind, proposals, so = Kind.MEMBER_GRANT if is_grant else Kind.MEMBER_REVOKE, [], list[Thing]()
     for member in members:
         target = Target(service="members", site=site.name, key=member.email)
-        before: dict[str, Any] = member.document()
-        if edit(member.segments) == list(member.segments):
-            before = await document_at(target, before, at, gatehouse) or before
-        has = before.get("allowedSegments") or []
-        if (segments := edit(has)) == list(has):
-            so.append(Thing(member.email, target, member.document()))
-            continue
-        proposals.append(propose(caller, kind, target, before, before | {"allowedSegments": segments}, command.because))
+        document: dict[str, Any] = member.document()
+        others = [name for name in member.segments if name not in names]
+        granted = [*member.segments, *(name for name in names if name not in member.segments)]
+        has, wanted = list(member.segments), granted if is_grant else others
+        if has == wanted:
+            if command.start is None:
+                so.append(Thing(member.email, target, document))
+                continue
+            has = others if is_grant else granted  # a plan may follow another one
+        before, after = (document | {"allowedSegments": segments} for segments in (has, wanted))
+        proposals.append(propose(caller, kind, target, before, after, command.because))
     called = join_words([quote_plain(name, 60) for name in names], most=MAX_SEGMENTS_IN_TITLE)
     if not proposals:
         await refuse_unchanged(so, _already_so(command, names, site), gatehouse)
     purpose = Purpose(act=BulkAct.GRANT if is_grant else BulkAct.REVOKE, about=called)
-    already = await left_out_names(so, caller, gatehouse)
+    already = [mask_email(each.title) for each in so]
     return await submit(proposals, command, caller, gatehouse, purpose=purpose, already=already)
 
 

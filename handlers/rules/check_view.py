@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from bot.clients.lists import Gap
@@ -17,11 +16,9 @@ from handlers.blocks.messages import (
     Message,
     clip,
     esc,
-    first_few,
     join_words,
     quote_plain,
 )
-from handlers.changes.times import when
 from handlers.rules.commands import RulesCheck
 from handlers.rules.match_view import edit_button, show_button, switch_off_button
 
@@ -173,12 +170,11 @@ def findings_page(
     rules: int,
     gap: Gap | None,
     public: bool,
-    ahead: Sequence[tuple[datetime, Finding]] = (),
     limits: Sequence[str] = (),
 ) -> Message:
     """Return one page of findings, the worst first. *rules*: how many were checked.
 
-    *ahead*: findings that planned changes will cause, each with the time when it begins; *limits*: what was not looked at.
+    *limits*: what was not looked at.
     """
     checked = messages.plural(rules, "rule")
     if page.total:
@@ -190,7 +186,6 @@ def findings_page(
     for number, finding in enumerate(page.items, start=page.first):
         blocks.append(messages.section(f"{FINDINGS[finding.kind].mark} {esc(words(finding), 900)}\n{advice(finding)}"))
         blocks += [] if public else messages.actions(_finding_buttons(finding, number))
-    blocks += _ahead_blocks(ahead)
     notes = [f":warning: {gap.sentence('rules')}"] if gap else []
     notes += limits
     if page.count > 1:
@@ -200,14 +195,6 @@ def findings_page(
     blocks += [messages.context("\n".join(notes))] if notes else []
     buttons = [*turn_buttons(page, command), None if public else share_button(command)]
     return messages.message(title, [*blocks, *messages.actions(buttons)])
-
-
-def _ahead_blocks(ahead: Sequence[tuple[datetime, Finding]]) -> list[Block]:
-    if not ahead:
-        return []
-    title = "*In the next seven days, by what is planned*"
-    lines = [f":alarm_clock: {when(at)}: {esc(words(finding), 500)}" for at, finding in ahead]
-    return [messages.section(text) for text in messages.pack_lines([title, *first_few(lines, MAX_WARNINGS)])]
 
 
 def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:

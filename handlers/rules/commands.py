@@ -23,7 +23,7 @@ from handlers.grammar.fields import (
     takes,
     without_kind,
 )
-from handlers.grammar.time_fields import EXPIRY, START, UNTIL_WHEN, Expiry, Planned, Start, Temporary
+from handlers.grammar.time_fields import EXPIRY, START, UNTIL_WHEN, Expiry, Planned, Temporary
 from handlers.grammar.tokens import WEB, quote_word, urls_typed
 from handlers.rules.command_fields import (
     A_RULE,
@@ -82,11 +82,9 @@ class RulesList(RulesFiltered, RulesCommand):
 @dataclass(frozen=True)
 class RulesShow(RulesCommand):
     verb, synonyms = "show", ("get", "view", "info")
-    summary = "Show a rule, now or at a time; without REF, search as you type"
+    summary = "Show a rule; without REF, search as you type"
     example = "show #1"
     ref: str = takes(Text("REF"), "")
-    start: Start | None = takes(START)
-    """The time that it is to be shown at; None for now."""
 
 
 @dataclass(frozen=True)
@@ -112,15 +110,13 @@ class RulesUnlock(RulesCommand):
 @dataclass(frozen=True)
 class RulesWhich(RulesCommand):
     verb, synonyms = "which", ("match", "test")
-    summary = "Show where a URL ends up, by which rules, now or at a time; with REF, why that rule matches or not"
+    summary = "Show where a URL ends up, by which rules; with REF, why that rule matches or not"
     example = "which https://shop.example.com/old"
     url: str = takes(First("URL", "which URL"))
     others: tuple[str, ...] = takes(Urls("URL…"), ())
     """Further URLs that were typed with it."""
     ref: str | None = takes(Text("REF"))
     """The rule that the question is about; it comes after a single URL."""
-    start: Start | None = takes(START)
-    """The time that the question is about; None for now."""
     within: bool = field(default=False, compare=False)
     """Whether the URL was taken out of other words."""
     unknown: str = field(default="", compare=False)
@@ -128,11 +124,7 @@ class RulesWhich(RulesCommand):
 
     @classmethod
     def read(cls, rest: Rest) -> Command:
-        """Read the URL in what was typed or pasted, the rule after it, and a time; what is in quotes is one as it stands."""
-        typed = rest.words.copy()
-        start = START.read(rest)
-        if start is not None and len(rest.words) != 1:
-            rest.words, start = typed, None  # a time in what was pasted, or said of a rule, asks for no other rules
+        """Read the URL in what was typed or pasted, and the rule after it; what is in quotes is one as it stands."""
         words = " ".join(word.text for word in rest.words if not word.quoted)
         exact = [word.text.strip() for word in rest.words if word.quoted and word.text.strip()]
         if not words and len(exact) == 2 and not is_url(exact[1]):
@@ -151,20 +143,17 @@ class RulesWhich(RulesCommand):
         for url in sorted(found, key=len, reverse=True):
             beside = beside.replace(url, " ")
         url, *others = found
-        return cls(url, tuple(others), start=start, within=any(map(str.isalnum, beside)))
+        return cls(url, tuple(others), within=any(map(str.isalnum, beside)))
 
     def check(self, rest: Rest) -> None:
         if self.ref and (self.others or is_url(self.ref)):
             raise rest.unclear_error("Ask about one rule with one URL.")
-        if self.start is not None and (self.ref or self.others):
-            raise rest.unclear_error("Ask for a time about one URL alone.")
 
     def words(self) -> list[str]:
         """Return the fields as words, in quotes where they would be read as something else without."""
         loose = self.others or urls_typed(self.url) != [self.url]
         urls = [quote_word(url) for url in (self.url, *self.others)] if loose else [First("URL").write(self.url)]
-        ref, start = ([quote_word(self.ref)] if self.ref else []), ([START.write(self.start)] if self.start else [])
-        return [*urls, *ref, *start]
+        return [*urls, *([quote_word(self.ref)] if self.ref else [])]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from handlers.blocks import inputs, modals
 from handlers.blocks.messages import as_sentence
 from handlers.blocks.modals import View, end_of_form, metadata, time_errors
 from handlers.changes.entries import draft_warnings
-from handlers.changes.requests import propose, record, start_of_command, with_times
+from handlers.changes.requests import propose, record, with_times
 from handlers.explain.table import words_for
 from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.rules import rule_form_view
@@ -105,8 +105,7 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
     edited = base if form.mode == "edit" else None
     if edited is not None and (unfit := _unfit_view(edited, draft, form)) is not None:
         return unfit
-    at = await start_of_command(parse_start(form.start), caller, gatehouse)
-    added = await find_added(gatehouse, edited, draft, at)
+    added = await find_added(gatehouse, edited, draft)
     kind, key, before = Kind.RULE_CREATE, None, None
     if edited is not None:
         kind, key, before = Kind.RULE_UPDATE, edited.id, edited.document()

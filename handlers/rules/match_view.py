@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from bot.changes.forecast import PLANNED
 from bot.rules.matching import judge
 from bot.rules.model import Rule
 from bot.rules.outcomes import Match, NearKind, NearMiss, NoteKind, Undecidable, Verdict
@@ -180,14 +179,7 @@ def near_reason(miss: NearMiss, url: Url) -> str:
     return f"without ?{messages.clip(query, 60)} it redirects to {messages.clip(found.result, 160)}"
 
 
-def _is_there(rule: Rule) -> bool:
-    """Whether there is anything to click on: what is planned to be created has no id yet."""
-    return not rule.id.startswith(PLANNED)
-
-
 def show_button(rule: Rule, number: str, label: str = "Show") -> Block | None:
-    if not _is_there(rule):
-        return None
     return run_button(label, RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}")
 
 
@@ -197,14 +189,10 @@ def edit_button(rule: Rule, number: str) -> Block | None:
 
 def switch_off_button(label: str, rule: Rule, number: str) -> Block | None:
     """Return a button that switches *rule* off, for as long as is chosen then."""
-    if not _is_there(rule):
-        return None
     return temporary_button(label, RulesOff(refs=(rule.id,)), number, spoken=f"Switch off {rule.title}")
 
 
 def switch_on_button(rule: Rule) -> Block | None:
-    if not _is_there(rule):
-        return None
     return run_button("Switch on", RulesOn(refs=(rule.id,)), "on", spoken=f"Switch on {rule.title}")
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.changes import forecast
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
 from bot.rules.lint.findings import Checked, Finding
@@ -16,7 +14,6 @@ from bot.rules.lint.route import is_effective
 from bot.rules.lint.rule_set import check_all, check_change, check_loops
 from bot.rules.model import Groups, Rule, RuleDraft
 from handlers.blocks.messages import ListPage
-from handlers.changes.coming import events_until
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import slash
 from handlers.rules import check_view, views
@@ -37,17 +34,12 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
         one = await find_rule(command.ref, gatehouse) if command.ref else None
         listing = await gatehouse.rules.all()
         groups = await groups_of(listing.known, gatehouse)
-        ahead: Sequence[tuple[datetime, Finding]] = ()
-        unseen = 0
         if one is None:
             checked = await asyncio.to_thread(check_all, listing.known, groups)
-            ahead, unseen = await _findings_ahead(listing.known, groups, gatehouse)
         else:
             checked = await asyncio.to_thread(check_change, listing.known, None, one, groups)
     page = ListPage.of(checked.findings, command.page, FINDINGS_PER_PAGE)
     limits = [views.GROUPS_NOT_READ] if groups is None and any(rule.group_id for rule in listing.known) else []
-    if unseen:
-        limits.append(f"{unseen:,} later starts and ends of the next seven days were not looked at.")
     if one is not None and not is_effective(one, groups):
         limits.append("It is off, or its group is: it wasn’t compared with the other rules.")
     limits += [] if checked.is_whole else [check_view.UNTRIED]
@@ -58,7 +50,6 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
             rules=len(listing.known) if one is None else 1,
             gap=listing.gap,
             public=caller.public,
-            ahead=ahead,
             limits=limits,
         )
     )
@@ -73,32 +64,6 @@ async def findings_about(keys: Collection[str], gatehouse: Gatehouse) -> Sequenc
         for each in checked.findings
         if any({place.rule.id, place.rule.group_id} & {*keys} for place in each.places)
     ]
-
-
-AHEAD: Final = timedelta(days=7)
-MAX_AHEAD: Final = 20
-"""Planned starts and ends of these days that are looked at."""
-
-
-async def _findings_ahead(
-    rules: Sequence[Rule], groups: Groups | None, gatehouse: Gatehouse
-) -> tuple[Sequence[tuple[datetime, Finding]], int]:
-    """Return what will be wrong within some days, by what is planned and what ends, and is not yet, with when it begins.
-
-    And how many starts and ends were not looked at.
-    """
-    found: list[tuple[datetime, Finding]] = []
-    coming = await events_until(gatehouse.now() + AHEAD, gatehouse)
-    happens = forecast.predict(rules, coming, groups).happens
-    for event in happens[:MAX_AHEAD]:
-        then = forecast.predict(rules, [event], groups)
-        before, after = (
-            next((rule for rule in there if rule.id == event.target.key), None) for there in (rules, then.rules)
-        )
-        added = await asyncio.to_thread(check_change, rules, before, after, then.groups)
-        found += [(event.at, finding) for finding in added.findings]
-        rules, groups = then.rules, then.groups
-    return found, max(0, len(happens) - MAX_AHEAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +84,8 @@ def not_compared() -> AddedFindings:
     return AddedFindings((), (f"Not compared with the other rules; {slash('rules check')} does that.",))
 
 
-async def find_added(
-    gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, at: datetime | None = None
-) -> AddedFindings:
+async def find_added(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -> AddedFindings:
     """Return what making *after* of *before* would add to what is wrong, by rules some seconds old.
-
-    *at*: when it begins, so by the rules of then.
 
     A list that cannot be read stops nobody: at night a switch is wanted more than advice. It is said, though.
     """
@@ -139,9 +100,6 @@ async def find_added(
             rules = listing.known
             limits += [f"{listing.gap.sentence('rules')} It was not compared with the others."] if listing.gap else []
     groups = await groups_of([*rules, after], gatehouse)
-    if at is not None:
-        then = forecast.predict(rules, await events_until(at, gatehouse), groups)
-        rules, groups = then.rules, then.groups
     added = await asyncio.to_thread(check_change, rules, before, as_rule(before, after), groups)
     return AddedFindings(added.findings, (*limits, *([] if added.is_whole else [PARTLY])))
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Final
 
 from bot.changes.model.documents import canonical_form
@@ -18,13 +17,10 @@ from bot.gatehouse import Gatehouse
 from bot.rules.edit import BadField, Problem, ProblemKind, new_problems, problems, with_fields, with_status
 from bot.rules.model import Group, Rule, RuleDraft
 from bot.text.names import GROUP_REFERENCE, named_group, resolve_name
-from handlers.blocks import menus, messages, modals
-from handlers.blocks.messages import quote
-from handlers.changes.coming import Thing, document_at, left_out_names, refuse_unchanged
-from handlers.changes.requests import outlook_blocks, propose, resolve_start, start_of_command, submit, time_text
+from handlers.blocks import menus, modals
+from handlers.changes.requests import Thing, outlook_blocks, propose, refuse_unchanged, submit, time_text
 from handlers.errors import AlreadySo, InvalidDraft, NoGroups, NotOneGroup
 from handlers.grammar.command import Command
-from handlers.grammar.time_fields import Start
 from handlers.grammar.tokens import unquote_reason
 from handlers.rules import views
 from handlers.rules.commands import (
@@ -43,7 +39,6 @@ from handlers.rules.commands import (
 )
 from handlers.rules.rule_check import find_added, not_compared, refuse_silent_loop
 from handlers.rules.rule_form_view import RuleForm
-from handlers.rules.rule_lookup import forecast_of
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Modal, Private, Reply
@@ -59,26 +54,11 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
     if not command.ref.strip():
         return Modal(menus.rule_modal(caller.channel))
     rule = await find_rule(command.ref, gatehouse)
-    if command.start is not None:
-        return await _show_at(rule, command.start, caller, gatehouse)
     groups = await groups_of([rule], gatehouse)
     if not caller.public:
         gatehouse.last_shown.put(caller.user, Target(service="rules", key=rule.id))
     more = await outlook_blocks(Target(service="rules", key=rule.id), rule, gatehouse)
     return Private(views.rule_card(rule, public=caller.public, groups=groups, more=more))
-
-
-async def _show_at(rule: Rule, start: Start, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Return the card of *rule* as it will be at *start*, after planned changes and reverts until then; it has no buttons."""
-    moment, _ = await resolve_start(start, caller, gatehouse)
-    found, lead = await forecast_of(moment, [rule], await groups_of([rule], gatehouse), gatehouse)
-    then = next((each for each in found.rules if each.id == rule.id), None)
-    if then is None:
-        gone = f"{quote(rule.title, 200)} will be deleted by then."
-        return Private(messages.message(gone, [*lead, messages.section(f":wastebasket: *{gone}*")]))
-    groups = found.groups or await groups_of([then], gatehouse)
-    card = views.rule_card(then, public=caller.public, groups=groups)
-    return Private(replace(card, blocks=(*lead, *messages.without_buttons(card.blocks))))
 
 
 @handles(RulesOn)
@@ -133,38 +113,39 @@ async def _edit(
 ) -> Reply:
     """Request *edit* of each rule that *command* names, with warnings; rules that are so already are left out.
 
-    Raises as `find_rules` and `submit` do, InvalidDraft, and NothingToChange or SoForAWhile where all of them are so.
+    Raises as `find_rules` and `submit` do, InvalidDraft, and NothingToChange where all of them are so.
     """
-    wanted, so, at = [], list[Rule](), await start_of_command(command.start, caller, gatehouse)
-    for found in (rules := await find_rules(command.refs, gatehouse)):
-        rule, after = found, edit(found)
-        # It is so already, but maybe not any more at the start that was asked for.
+    wanted, so = [], list[Rule]()
+    for rule in (rules := await find_rules(command.refs, gatehouse)):
+        before, after = rule, edit(rule)
         if after == rule.body():
-            rule = await _rule_at(rule, at, gatehouse)
-            if (after := edit(rule)) == rule.body():
-                so.append(found)
+            if command.start is None or isinstance(command, RulesSet):
+                so.append(rule)
                 continue
+            before = _with_other_status(rule)  # a plan may follow another one: off at 18:00, and on again at 20:00
         draft = RuleDraft.model_validate(after)
-        if wrong := new_problems(rule, draft):
+        if wrong := new_problems(before, draft):
             raise InvalidDraft(wrong)
-        added = await find_added(gatehouse, rule, draft, at) if len(rules) <= LOOKED_AT else not_compared()
+        added = await find_added(gatehouse, before, draft) if len(rules) <= LOOKED_AT else not_compared()
         refuse_silent_loop(added.findings, command.because)
         target, body = Target(service="rules", key=rule.id), draft.body()
         reason, warnings = command.because, added.warnings
-        wanted.append(propose(caller, Kind.RULE_UPDATE, target, rule.document(), body, reason, warnings=warnings))
+        wanted.append(propose(caller, Kind.RULE_UPDATE, target, before.document(), body, reason, warnings=warnings))
     if not wanted:
         is_set = isinstance(command, RulesSet)
         already_so = AlreadySo() if is_set else AlreadySo.with_status("on" if rules[0].active else "off")
-        await refuse_unchanged([Thing.of_rule(rule) for rule in so], already_so, gatehouse)
+        await refuse_unchanged([_thing(rule) for rule in so], already_so, gatehouse)
     purpose = Purpose(act=EDITS[type(command)])
-    already = await left_out_names([Thing.of_rule(rule) for rule in so], caller, gatehouse)
-    return await submit(wanted, command, caller, gatehouse, purpose=purpose, already=already)
+    return await submit(wanted, command, caller, gatehouse, purpose=purpose, already=[rule.title for rule in so])
 
 
-async def _rule_at(rule: Rule, at: datetime | None, gatehouse: Gatehouse) -> Rule:
-    """Return *rule* as it will be *at* a time; as it is now where it will be gone, or for None."""
-    then = await document_at(Target(service="rules", key=rule.id), rule.document(), at, gatehouse)
-    return rule if then is None else Rule.model_validate({**then, "id": rule.id})
+def _with_other_status(rule: Rule) -> Rule:
+    """Return *rule* on if it is off, and off if it is on."""
+    return Rule.model_validate(rule.document() | with_status(rule, on=not rule.active))
+
+
+def _thing(rule: Rule) -> Thing:
+    return Thing(rule.title, Target(service="rules", key=rule.id), rule.document())
 
 
 EDITS: Final = {RulesOn: BulkAct.SWITCH_ON, RulesOff: BulkAct.SWITCH_OFF, RulesSet: BulkAct.CHANGE}
@@ -205,7 +186,7 @@ async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Repl
         raise InvalidDraft(wrong)
     if command.start is None:
         await _refuse_same(draft, gatehouse)
-    added = await find_added(gatehouse, None, draft, await start_of_command(command.start, caller, gatehouse))
+    added = await find_added(gatehouse, None, draft)
     refuse_silent_loop(added.findings, command.because)
     target, reason, warnings = Target(service="rules"), command.because, added.warnings
     proposal = propose(caller, Kind.RULE_CREATE, target, None, draft.body(), reason, warnings=warnings)
@@ -217,7 +198,7 @@ async def _refuse_same(draft: RuleDraft, gatehouse: Gatehouse) -> None:
     with suppress(ClientError):  # as where findings are sought, a list that can't be read stops nobody
         named = [rule for rule in (await gatehouse.rules.recent()).known if rule.name == draft.name]
         if same := [rule for rule in named if canonical_form(rule.body()) == canonical_form(draft.body())]:
-            await refuse_unchanged([Thing.of_rule(same[0])], AlreadySo("is there already"), gatehouse)
+            await refuse_unchanged([_thing(same[0])], AlreadySo("is there already"), gatehouse)
 
 
 @handles(RulesEdit)
@@ -256,14 +237,14 @@ async def show_groups(command: RulesGroups, caller: Caller, gatehouse: Gatehouse
 async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse) -> Reply:
     group = find_group(command.group, (await list_groups(gatehouse)).whole())
     target, is_on = Target(service="groups", key=group.id), command.switch == "on"
-    now, at = group, await start_of_command(command.start, caller, gatehouse)
-    if (after := group.with_status(on=is_on)) == group.body():
-        then = await document_at(target, group.document(), at, gatehouse)
-        group = group if then is None else Group.model_validate({**then, "id": group.id})
-        if (after := group.with_status(on=is_on)) == group.body():
-            already_so = AlreadySo.with_status(command.switch)
-            await refuse_unchanged([Thing(now.title, target, now.document())], already_so, gatehouse)
-    proposal = propose(caller, Kind.GROUP_UPDATE, target, group.document(), after, command.because)
+    before, after = group.document(), group.with_status(on=is_on)
+    if after == group.body():
+        if command.start is None:
+            await refuse_unchanged(
+                [Thing(group.title, target, before)], AlreadySo.with_status(command.switch), gatehouse
+            )
+        before |= group.with_status(on=not is_on)
+    proposal = propose(caller, Kind.GROUP_UPDATE, target, before, after, command.because)
     return await submit([proposal], command, caller, gatehouse)
 
 

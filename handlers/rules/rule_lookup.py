@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
-from bot.changes import forecast
-from bot.changes.forecast import Forecast
 from bot.changes.model.edits import Target
 from bot.clients.cache import search_in_thread
 from bot.clients.lists import Incomplete
@@ -26,11 +24,9 @@ from bot.text.search import has_words
 from handlers.blocks import menus
 from handlers.blocks.inputs import MAX_OPTIONS
 from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage
-from handlers.changes.coming import events_until
-from handlers.changes.requests import resolve_start
+from handlers.changes.requests import upcoming_changes
 from handlers.errors import NotOneGroup, UnknownFilterValue
 from handlers.grammar.command import Command
-from handlers.grammar.time_fields import MAX_DURATION_SECONDS
 from handlers.rules import views, which_view
 from handlers.rules.commands import RulesFiltered, RulesList, RulesShow, RulesWhich
 from handlers.rules.match_view import answer_about_rule
@@ -155,43 +151,24 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
         else:
             verdict = next(judge_all([rule], url, groups))
             return Private(answer_about_rule(rule, verdict, url, assumed=assumed, public=caller.public))
-    rules: Sequence[Rule] = listing.known
-    lead: Sequence[Block] = ()
-    moment = gatehouse.now()
-    if command.start is not None:
-        moment, _ = await resolve_start(command.start, caller, gatehouse)
-        then, lead = await forecast_of(moment, listing.known, groups, gatehouse)
-        rules, groups = then.rules, then.groups
+    rules = listing.known
     route = await follow(await explain_url(rules, url, groups), rules, groups)
     off = which_view.off_rule(route)
     if (meant := route.deciding[0].rule if route.deciding else off) is not None and not caller.public:
         gatehouse.last_shown.put(caller.user, Target(service="rules", key=meant.id))
-    back_on = await _on_again_at(off, rules, groups, moment, gatehouse) if off is not None else None
+    back_on = await _on_again_at(off, gatehouse) if off is not None else None
     answer = which_view.answer(
         route, command=command, gap=listing.gap, assumed=assumed, public=caller.public, back_on=back_on
     )
-    return Private(replace(answer, blocks=(*lead, *answer.blocks)))
+    return Private(answer)
 
 
-async def forecast_of(
-    moment: datetime, rules: Sequence[Rule], groups: Groups | None, gatehouse: Gatehouse
-) -> tuple[Forecast, Sequence[Block]]:
-    """Return the *rules* and *groups* at a time to come, and lines that say so."""
-    then = forecast.predict(rules, await events_until(moment, gatehouse), groups)
-    return then, which_view.forecast_blocks(moment, then)
-
-
-async def _on_again_at(
-    rule: Rule, rules: Sequence[Rule], groups: Groups | None, moment: datetime, gatehouse: Gatehouse
-) -> datetime | None:
-    """Return when *rule*, which is off at *moment*, is switched on again as its change ends; None where it isn't."""
-    coming = [
-        event
-        for event in await events_until(moment + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)
-        if event.at > moment
-    ]
-    about = [each for each in forecast.predict(rules, coming, groups).happens if each.target.key == rule.id]
-    return about[0].at if about and about[0].is_end and (about[0].after or {}).get("status") == ACTIVE else None
+async def _on_again_at(rule: Rule, gatehouse: Gatehouse) -> datetime | None:
+    """Return when *rule*, which is off, is switched on again as its temporary change ends; None where it isn't."""
+    coming = await upcoming_changes(Target(service="rules", key=rule.id), gatehouse)
+    if not coming or not coming[0].is_temporary or (coming[0].edit.before or {}).get("status") != ACTIVE:
+        return None
+    return coming[0].request.reverts_at
 
 
 async def explain_url(rules: Sequence[Rule], url: Url, groups: Groups | None = None) -> Explained:

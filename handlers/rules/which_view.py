@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from bot.changes.forecast import Forecast
 from bot.clients.lists import Gap
 from bot.rules.lint.route import LEADING, Route, decider, rank, results
 from bot.rules.matching import spared_text
@@ -16,7 +15,7 @@ from bot.rules.outcomes import Explained, Match, NearMiss, Undecidable
 from bot.rules.pair_fields import KNOWN_TYPES
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button, share_button
-from handlers.blocks.messages import Block, Message, and_more, code, esc, join_commas, plural, quote, url_code
+from handlers.blocks.messages import Block, Message, and_more, code, esc, plural, quote, url_code
 from handlers.changes.times import when
 from handlers.rules import match_view
 from handlers.rules.commands import RulesList, RulesWhich
@@ -90,21 +89,6 @@ def _without_secrets(route: Route) -> Route:
         for step in route.steps
     )
     return replace(route, steps=tuple(steps))
-
-
-def forecast_blocks(moment: datetime, then: Forecast) -> list[Block]:
-    """Return the lines above an answer for a future time: what happens automatically until *then*, and what won’t."""
-    many = len(then.happens)
-    what = plural(many, "planned start or end") if many == 1 else f"{many:,} planned starts and ends"
-    known = f"{what} until then" if many else "nothing changes automatically until then"
-    lines = [f":alarm_clock: *As planned for {when(moment)}:* {known}."]
-    if then.moved:
-        left = [
-            f"{quote(each.name, 60)}, {'to revert' if each.is_end else 'planned for'} {when(each.at)}"
-            for each in then.moved
-        ]
-        lines.append(f":warning: *Won’t happen, as it will have changed by then:* {join_commas(left, 3)}.")
-    return [messages.section("\n".join(lines))]
 
 
 def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:

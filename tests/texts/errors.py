@@ -26,7 +26,6 @@ from bot.text.emails import BadEmail
 from bot.text.encoding import EMPTY_FILE, BadFile
 from handlers import errors
 from handlers.blocks.messages import Message
-from handlers.changes.coming import SoForAWhile
 from handlers.explain.table import error_message
 from handlers.grammar.command import Unclear
 from handlers.grammar.parser import NoSuchNumber, parse
@@ -167,18 +166,6 @@ def changes() -> Iterator[Sample]:
             attempted=True,
         ),
     )
-    for is_end in (True, False):
-        so = SoForAWhile(
-            "Old shop",
-            errors.AlreadySo.with_status("off"),
-            datetime(2026, 11, 21, 3, 30, tzinfo=UTC),
-            "https://example.slack.com/archives/C1/p1",
-            is_end=is_end,
-        )
-        yield (
-            f"so until {'it is reverted' if is_end else 'a plan starts'}",
-            of(so, "/rules off Old shop", attempted=True),
-        )
     yield "too many requests", of(refusals.TooManyRequests(20), attempted=True)
     yield "the database, without an answer to COMMIT", of(CommitUnknown("reset"), "/rules off Old shop", attempted=True)
     yield "the database, after the claim", of(refusals.Unrecorded(WAITING), "/rules off Old shop", attempted=True)

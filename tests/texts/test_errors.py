@@ -583,18 +583,6 @@ You typed `/gatehouse undo 1a2b`\
 Nothing was changed. Last changed by @bob.
 You typed `/rules off Old shop`\
 """,
-            "so until it is reverted": """\
-“Old shop” is already off, until <!date^1795231800^{date_short_pretty} {time}|2026-11-21 03:30 UTC>, when that is reverted. Nothing was changed.
-(warning) “Old shop” is already off, until 2026-11-21 03:30 UTC, when that is reverted.
-Nothing was changed. To change that, use Keep off and Other time… on its card.
-You typed `/rules off Old shop`\
-""",
-            "so until a plan starts": """\
-“Old shop” is already off, until <!date^1795231800^{date_short_pretty} {time}|2026-11-21 03:30 UTC>, when a planned change starts. Nothing was changed.
-(warning) “Old shop” is already off, until 2026-11-21 03:30 UTC, when a planned change starts.
-Nothing was changed. To change that, use Withdraw and Other time… on its card.
-You typed `/rules off Old shop`\
-""",
             "too many requests": """\
 You already have 20 pending requests. Nothing was changed.
 (warning) You already have 20 pending requests.
@@ -650,7 +638,7 @@ def test_typed() -> None:
 Unknown command “bogus”.
 (thinking_face) Unknown command “bogus”.
 Ask where a URL goes, find rules, or change one. For example:
-`/rules which https://shop.example.com/old`  Show where a URL ends up, by which rules, now or at a time; with REF, why that rule matches or not
+`/rules which https://shop.example.com/old`  Show where a URL ends up, by which rules; with REF, why that rule matches or not
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
 `/rules set #1 destination=https://shop.example.com/new`  Change single fields of one rule or several
 [Show all commands]

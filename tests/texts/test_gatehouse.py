@@ -31,10 +31,10 @@ Or type it in your own words. Gatehouse shows what would change, and waits for y
 Gatehouse help
 Rules
 `/rules list [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [sort:name|type|changed] [page:N]`  List or search rules by name, id or URL; filters combine
-`/rules show [REF] [on DAY TIME]`  Show a rule, now or at a time; without REF, search as you type
+`/rules show [REF]`  Show a rule; without REF, search as you type
 `/rules lock REF for DUR [because TEXT]`  Keep everybody else from changing a rule for a while
 `/rules unlock REF`  Let others change a rule that is locked
-`/rules which URL [URL…] [REF] [on DAY TIME]`  Show where a URL ends up, by which rules, now or at a time; with REF, why that rule matches or not
+`/rules which URL [URL…] [REF]`  Show where a URL ends up, by which rules; with REF, why that rule matches or not
 `/rules check [REF] [page:N]`  Find loops, shadowed rules, duplicates and dead rules
 `/rules new [TYPE] [FROM] [to TO] [named "NAME"] [on DAY TIME] [for DUR] [because TEXT]`  Create a rule (opens a form)
 `/rules make redirect|block FROM [to TO] [named "NAME"] [match:query|below] [on DAY TIME] [for DUR] [because TEXT]`  Make a redirect or a block at once, without the form
