@@ -1,11 +1,12 @@
 """The fields of a rule's pairs, by type: the one table that forms, `/rules set` and the texts of cards are made from.
 
-A type or a field that isn't here is preserved in every edit, and edited as JSON.
+The types that people write most have a field for each part; of all others the source has, and the rest is JSON. A field that
+isn't here is preserved in every edit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
@@ -17,20 +18,16 @@ class FieldKind(StrEnum):
     """How a field is stored, which decides the input for it."""
 
     LINE = "line"
-    TEXT = "text"
-    """Several lines."""
-    NUMBER = "number"
-    """Stored as digits or as a number; an edit keeps the type that it has."""
     CHOICE = "choice"
-    FLAG = "flag"
-    """A choice between ``false`` and ``true``."""
     CHANGES = "changes"
     """A list of objects, each of which adds, changes or removes something by its name; people edit one per line."""
+    REST = "rest"
+    """All of a pair beside its source, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairField:
-    """One field of a pair. *path*: its place, such as ``response.statusCode``; ``*`` stands for each entry of a list."""
+    """One field of a pair. *path*: its place, such as ``modifications.Request``."""
 
     path: str
     label: str
@@ -51,9 +48,6 @@ class PairField:
     """For changes, the field of each object that names what is changed."""
     joint: str = ""
     """For changes, the separator between the name and its value."""
-    least: int = 0
-    most: int = 999_999_999
-    """The largest value of a number."""
 
     @property
     def name(self) -> str:
@@ -61,17 +55,16 @@ class PairField:
 
     @property
     def usual(self) -> str:
-        """Return the default of a choice or a flag, else an empty text."""
-        is_menu = self.kind in {FieldKind.CHOICE, FieldKind.FLAG}
-        return next(iter(self.options), "") if is_menu else ""
+        """Return the default of a choice, else an empty text."""
+        return next(iter(self.options), "") if self.kind is FieldKind.CHOICE else ""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleType:
-    """The fields of one rule type. *fields*: those of a pair beside its source. *older*: the same in a form no longer written."""
+    """The fields of one rule type. *fields*: those of a pair beside its source; *example*: what a new pair holds beside them."""
 
     fields: tuple[PairField, ...] = ()
-    older: tuple[PairField, ...] = ()
+    example: Mapping[str, Any] = field(default_factory=dict)
     source_label: str = "URL"
     rule_fields: Mapping[str, Any] = field(default_factory=dict)
     """Fields that a new rule needs beside its pairs."""
@@ -156,52 +149,7 @@ PARAMETERS: Final = PairField(
     entry="param",
     joint="=",
 )
-MADE_HOW: Final = {"static": "the text as it stands", "code": "what the JavaScript returns"}
-
-
-def _body(path: str, noun: str) -> tuple[PairField, ...]:
-    """Return the fields of the body of a request or a response, under *path*."""
-    return (
-        PairField(f"{path}value", "Body", FieldKind.TEXT, noun=noun, optional=True, placeholder="{}"),
-        PairField(f"{path}type", "The body is", FieldKind.CHOICE, MADE_HOW, noun=f"kind of {noun}", rare=True),
-    )
-
-
-def _response(path: str) -> tuple[PairField, ...]:
-    body, made_how = _body(path, "answer's body")
-    kinds = {"restApi": "a REST API", "graphqlApi": "a GraphQL API", "static": "a file", "unknown": "unknown"}
-    asked = {"false": "yes", "true": "no, answer at once"}
-    return (
-        body,
-        PairField(
-            f"{path}statusCode",
-            "Status code",
-            FieldKind.NUMBER,
-            noun="answer's status",
-            optional=True,
-            least=100,
-            most=599,
-        ),
-        replace(made_how, options=MADE_HOW | {"local_file": "a local file (desktop app only)"}),
-        PairField(f"{path}statusText", "Status text", noun="answer's status text", optional=True, rare=True),
-        PairField(
-            f"{path}resourceType",
-            "It answers for",
-            FieldKind.CHOICE,
-            kinds,
-            noun="kind of request",
-            rare=True,
-        ),
-        PairField(
-            f"{path}serveWithoutRequest",
-            "Ask the server",
-            FieldKind.FLAG,
-            asked,
-            noun="ask the server",
-            start=None,
-            rare=True,
-        ),
-    )
+REST: Final = PairField("rest", "Everything else, as JSON", FieldKind.REST, start=None)
 
 
 TYPES: Final[Mapping[str, RuleType]] = {
@@ -218,94 +166,26 @@ TYPES: Final[Mapping[str, RuleType]] = {
     ),
     "Headers": RuleType(
         (REQUEST_HEADERS, RESPONSE_HEADERS),
-        older=(
-            PairField("header", "Header"),
-            PairField("value", "Value", optional=True),
-            PairField("type", "What to do", FieldKind.CHOICE, HEADER_CHANGES),
-            PairField("target", "Headers of", FieldKind.CHOICE, {"Request": "the request", "Response": "the response"}),
-        ),
         rule_fields={"version": 2},  # without it the engines read Headers in their oldest form
     ),
-    "QueryParam": RuleType(
-        (PARAMETERS,),
-        older=(
-            PairField("param", "Parameter", optional=True),
-            PairField("value", "Value", optional=True),
-            PairField("type", "What to do", FieldKind.CHOICE, PARAMETER_CHANGES),
-        ),
-    ),
-    "UserAgent": RuleType(
-        (
-            PairField("userAgent", "User agent", noun="user agent", placeholder="Mozilla/5.0 (Phone)"),
-            PairField("env", "Device or browser", noun="device or browser", start=None, optional=True, rare=True),
-            PairField(
-                "envType",
-                "The user agent is",
-                FieldKind.CHOICE,
-                {"custom": "its own text", "device": "that of a device", "browser": "that of a browser"},
-                noun="kind of user agent",
-                start=None,
-                rare=True,
-            ),
-        )
-    ),
-    "Request": RuleType(_body("request.", "request body"), older=_body("", "request body"), needs_source=True),
-    "Response": RuleType(_response("response."), older=_response(""), needs_source=True),
-    "Delay": RuleType(
-        (
-            PairField(
-                "delay",
-                "Delay in milliseconds",
-                FieldKind.NUMBER,
-                noun="delay",
-                placeholder="2000",
-                hint="At most 10,000: the extension waits no longer.",
-                most=10_000,
-            ),
-        ),
+    "QueryParam": RuleType((PARAMETERS,)),
+    "UserAgent": RuleType((REST,), {"userAgent": "Mozilla/5.0 (Phone)"}),
+    "Request": RuleType((REST,), {"request": {"type": "static", "value": ""}}, needs_source=True),
+    "Response": RuleType(
+        (REST,),
+        {"response": {"type": "static", "value": "", "statusCode": "", "statusText": "", "resourceType": "restApi"}},
         needs_source=True,
     ),
+    "Delay": RuleType((REST,), {"delay": "2000"}, needs_source=True),
     "Script": RuleType(
-        (
-            PairField(
-                "scripts.*.value",
-                "Code, or its URL",
-                FieldKind.TEXT,
-                noun="script * code",
-                placeholder="console.log('hello')",
-            ),
-            PairField(
-                "scripts.*.codeType",
-                "Language",
-                FieldKind.CHOICE,
-                {"js": "JavaScript", "css": "CSS"},
-                noun="script * language",
-            ),
-            PairField(
-                "scripts.*.type",
-                "Given as",
-                FieldKind.CHOICE,
-                {"code": "code", "url": "a URL"},
-                noun="script * given as",
-            ),
-            PairField(
-                "scripts.*.loadTime",
-                "Run it",
-                FieldKind.CHOICE,
-                {
-                    "afterPageLoad": "after the page has loaded",
-                    "beforePageLoad": "before the page loads",
-                    "asSoonAsPossible": "as soon as possible",
-                },
-                noun="script * runs",
-            ),
-        )
+        (REST,),
+        {"scripts": [{"codeType": "js", "type": "code", "loadTime": "afterPageLoad", "value": "console.log('hello')"}]},
     ),
 }
 """The types of the specification and of the real service."""
 
 KNOWN_TYPES: Final = tuple(TYPES)
-UNKNOWN: Final = RuleType()
+UNKNOWN: Final = RuleType((REST,))
 PAIR_FIELDS: Final = {
     name: tuple(field.path for field in rule_type.fields) for name, rule_type in TYPES.items() if rule_type.is_closed
 }
@@ -335,7 +215,7 @@ def has_field(rule_type: str | None, name: str) -> bool:
 def fields_of(rule_type: str | None, pair: Mapping[str, Any]) -> list[PairField]:
     """Return the fields that *pair* has or may have, in the order of the form."""
     known = TYPES.get(rule_type or "", UNKNOWN)
-    own = sorted((one for field in _layout(known, pair) for one in _expand_entries(field, pair)), key=_number)
+    own = (REST,) if _is_flat(known, pair) else known.fields
     often, rarely = ([field for field in own if field.rare == rare] for rare in (False, True))
     hint = SOURCE.hint if _is_whole_url(pair) else ""
     source = replace(SOURCE, label=known.source_label, hint=hint)
@@ -351,29 +231,11 @@ def _is_whole_url(pair: Mapping[str, Any]) -> bool:
     return all(source.get(each.name) in (None, "", each.usual) for each in (OPERATOR, KEY))
 
 
-def _number(field: PairField) -> int:
-    """Return the index of the list entry that *field* belongs to; 0 for a field outside of a list."""
-    return next((int(part) for part in field.path.split(".") if part.isdigit()), 0)
-
-
-def _layout(known: RuleType, pair: Mapping[str, Any]) -> tuple[PairField, ...]:
-    """Return the fields in the form that *pair* has: the older one only where it has no field of the newer."""
-    tops = ({field.path.partition(".")[0] for field in layout} for layout in (known.fields, known.older))
-    newer, older = ({name for name in top if pair.get(name) not in EMPTY} for top in tops)
-    return known.older if older and not newer else known.fields
+def _is_flat(known: RuleType, pair: Mapping[str, Any]) -> bool:
+    """Whether *pair* is one change by itself, as in the first version of Headers and QueryParam, rather than a list of them."""
+    return pair.get("modifications") in EMPTY and any(
+        pair.get(field.entry) not in EMPTY for field in known.fields if field.entry
+    )
 
 
 EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
-
-
-def _expand_entries(field: PairField, pair: Mapping[str, Any]) -> Iterator[PairField]:
-    """Yield the field, or one field for each entry of the list that it is in; for an empty list, the first entry's."""
-    place, star, rest = field.path.partition(".*")
-    if not star:
-        yield field
-        return
-    found = pair.get(place)
-    count = len(found) if isinstance(found, list) and found else 1
-    for number in range(count):
-        lead = f"{number + 1}. " if count > 1 else ""
-        yield replace(field, path=f"{place}.{number}{rest}", label=f"{lead}{field.label}")

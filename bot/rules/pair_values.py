@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any, Final
 
-from bot.rules.pair_fields import EMPTY, TYPES, UNKNOWN, Document, FieldKind, PairField, fields_of
+from bot.rules.files import parse_json
+from bot.rules.pair_fields import EMPTY, REST, TYPES, UNKNOWN, Document, FieldKind, PairField, fields_of
+from bot.text.encoding import BadFile
 
-MAX_DIGITS: Final = 9
+MAX_INDENTED: Final = 3_000
+"""Characters of JSON with a line for each field, above which it is in one line: an input holds no more."""
 
 
 class BadValue(ValueError):
@@ -16,19 +21,19 @@ class BadValue(ValueError):
 
 def new_pair(rule_type: str | None, source: Mapping[str, Any]) -> Document:
     """Return a new pair of *rule_type* with its defaults; for an unknown type, with its *source* only."""
-    pair: Document = {"source": {**source}}
-    for field in TYPES.get(rule_type or "", UNKNOWN).fields:
+    known = TYPES.get(rule_type or "", UNKNOWN)
+    pair: Document = {"source": {**source}, **deepcopy({**known.example})}
+    for field in known.fields:
         if field.start is not None:
-            pair = dict(
-                _with_value_at(
-                    pair, field.path.replace("*", "0").split("."), field.usual if field.start == "" else field.start
-                )
-            )
+            start = field.usual if field.start == "" else field.start
+            pair = dict(_with_value_at(pair, field.path.split("."), start))
     return pair
 
 
 def text_of(field: PairField, pair: Mapping[str, Any]) -> str | None:
     """Return the value of *field* in *pair* as editable text; None where the value doesn't fit the kind of the field."""
+    if field.kind is FieldKind.REST:
+        return json_text({name: value for name, value in pair.items() if name != "source"})
     found = _value_at(pair, field.path.split("."))
     return field.usual if found is None else _as_text(field, found)
 
@@ -38,6 +43,8 @@ def with_text(field: PairField, pair: Document, text: str) -> Document:
     before = text_of(field, pair)
     if before is not None and normalize_breaks(text) == normalize_breaks(before):
         return pair
+    if field.kind is FieldKind.REST:
+        return _with_rest(pair, read_object(text))
     path = field.path.split(".")
     old = _value_at(pair, path)
     return dict(_with_value_at(pair, path, _value(field, text, old)))
@@ -48,41 +55,46 @@ def normalize_breaks(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def json_text(document: Mapping[str, Any]) -> str:
+    """Return *document* as JSON to be edited, with a line for each field if that isn't long."""
+    text = json.dumps(document, indent=1, ensure_ascii=False)
+    return text if len(text) <= MAX_INDENTED else json.dumps(document, ensure_ascii=False)
+
+
+def read_object(text: str) -> Document:
+    """Return the JSON object in *text*, exactly as written; raises BadValue."""
+    try:
+        found = parse_json(text)
+        json.dumps(found, allow_nan=False)
+    except BadFile as error:
+        raise BadValue(str(error)) from error
+    except RecursionError as error:
+        raise BadValue("The JSON is nested too deeply.") from error
+    except ValueError as error:
+        raise BadValue("One of the numbers is NaN, Infinity or too large for a number.") from error
+    if not isinstance(found, dict):
+        raise BadValue("Enter a JSON object: { … }")
+    return found
+
+
+def _with_rest(pair: Document, rest: Document) -> Document:
+    if "source" in rest:
+        raise BadValue("The source has inputs of its own, so it can’t be in this JSON.")
+    return {name: pair[name] for name in ("source",) if name in pair} | rest
+
+
 def _value(field: PairField, text: str, old: Any) -> Any:
-    match field.kind:
-        case FieldKind.CHANGES:
-            return _changes(field, text, old if isinstance(old, list) else [])
-        case FieldKind.FLAG:
-            return text == "true"
-        case FieldKind.NUMBER:
-            number = text.strip()
-            if number and not (_is_number(number) and field.least <= int(number) <= field.most):
-                or_nothing = ", or nothing" if field.optional else ""
-                raise BadValue(f"Enter a whole number from {field.least} to {field.most:,}{or_nothing}.")
-            return int(number) if isinstance(old, int) and number else number
-        case FieldKind.LINE | FieldKind.TEXT | FieldKind.CHOICE:
-            return text
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS
+    return _changes(field, text, old if isinstance(old, list) else []) if field.kind is FieldKind.CHANGES else text
 
 
 def _as_text(field: PairField, value: Any) -> str | None:
-    text = value if isinstance(value, str) else None
-    match field.kind:
-        case FieldKind.CHANGES:
-            return _change_lines(field, value)
-        case FieldKind.FLAG:
-            return str(value).lower() if isinstance(value, bool) else None
-        case FieldKind.NUMBER:
-            return str(value) if value == "" or (not isinstance(value, bool) and _is_number(str(value))) else None
-        case FieldKind.CHOICE:
-            return field.usual if text == "" else text
-        case FieldKind.LINE:
-            return None if text is None or len(text.splitlines()) > 1 else text
-        case FieldKind.TEXT:
-            return text
+    if field.kind is FieldKind.CHANGES:
+        return _change_lines(field, value)
+    if not isinstance(value, str):
+        return None
+    if field.kind is FieldKind.CHOICE:
+        return value or field.usual
+    return None if len(value.splitlines()) > 1 else value
 
 
 def _change_lines(field: PairField, value: Any) -> str | None:
@@ -175,39 +187,32 @@ def _with_parts(field: PairField, entry: Mapping[str, Any], parts: Parts) -> dic
 
 
 ODD: Final = object()
-"""Returned where the path to a field is blocked: by a text instead of an object, or an object instead of a list."""
+"""Returned where the path to a field is blocked, by a text or a list instead of an object."""
 
 
 def _value_at(inside: Any, path: list[str]) -> Any:
-    """Return the value at *path*; None where it is missing, ODD where the path is blocked."""
+    """Return the value at *path*; None where it is missing, ODD where something else than an object is in the way."""
     for key in path:
         if inside is None:
             return None
-        if isinstance(inside, list) and key.isdigit():
-            inside = inside[int(key)] if int(key) < len(inside) else None
-        elif isinstance(inside, Mapping) and not key.isdigit():
-            inside = inside.get(key)
-        else:
+        if not isinstance(inside, Mapping):
             return ODD
+        inside = inside.get(key)
     return inside
 
 
 def _with_value_at(inside: Any, path: list[str], value: Any) -> Any:
-    """Return a copy of *inside* with *value* at *path*; missing objects and entries on the way are created."""
+    """Return a copy of *inside* with *value* at *path*; missing objects on the way are created."""
     if not path:
         return value
     key, *rest = path
-    if key.isdigit():
-        entries = [*(inside or ())]
-        entries += [None] * (int(key) + 1 - len(entries))
-        entries[int(key)] = _with_value_at(entries[int(key)], rest, value)
-        return entries
     return {**(inside or {}), key: _with_value_at((inside or {}).get(key), rest, value)}
 
 
 def other_names(rule_type: str | None, pair: Mapping[str, Any]) -> list[str]:
-    """Return the names of the fields of *pair* and its source that are not in the table, without the pair's id."""
-    known = {"id", *(field.path.partition(".")[0] for field in fields_of(rule_type, pair))}
+    """Return the names of the fields of *pair* and its source that no field of the form holds, without the pair's id."""
+    fields = fields_of(rule_type, pair)
+    known = {"id", *pair} if REST in fields else {"id", *(field.path.partition(".")[0] for field in fields)}
     others = [name for name, value in pair.items() if name not in known and value not in EMPTY]
     source = pair.get("source")
     if isinstance(source, Mapping):

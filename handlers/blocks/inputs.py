@@ -58,19 +58,16 @@ def text(
     *,
     optional: bool = False,
     multiline: bool = False,
-    numeric: bool = False,
     placeholder: str | None = None,
     hint: str | None = None,
     most: int = MAX_TYPED,
 ) -> Block:
-    """Return a line, or several, of text of *most* characters, or a whole number. *value* must be short enough to be typed.
+    """Return a line, or several, of text of *most* characters. *value* must be short enough to be typed.
 
     A *value* of several lines gets several: an input of one line would join them.
     """
-    element: Block = {"type": "number_input", "action_id": action_id(block_id), "is_decimal_allowed": False}
-    if not numeric:
-        about = {"multiline": multiline or len((value or "").splitlines()) > 1, "max_length": most}
-        element = {"type": "plain_text_input", "action_id": action_id(block_id), **about}
+    about = {"multiline": multiline or len((value or "").splitlines()) > 1, "max_length": most}
+    element: Block = {"type": "plain_text_input", "action_id": action_id(block_id), **about}
     if value:
         element["initial_value"] = value
     if placeholder:

@@ -34,6 +34,11 @@ NAMES: Final = {
     "source.filters": "filters",
     **{f"source.filters.*.{name}": f"only for {words}" for name, words in FILTER_WORDS.items()},
     "scripts": "script",
+    "scripts.*.value": "script * code",
+    "userAgent": "user agent",
+    "request.value": "request body",
+    "response.value": "answer's body",
+    "response.statusCode": "answer's status",
     **NOUNS,
 }
 """The name of each field, by its path; ``*`` stands for a number."""

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bot.rules.files import parse_json
 from bot.rules.pair_fields import Document, FieldKind, PairField, fields_of
-from bot.rules.pair_values import BadValue, other_names, text_of, with_text
-from bot.text.encoding import BadFile
+from bot.rules.pair_values import BadValue, json_text, other_names, read_object, text_of, with_text
 from handlers.blocks import inputs
 from handlers.blocks.messages import code, context, join_commas, section
 from handlers.blocks.modals import View
@@ -18,15 +16,10 @@ from handlers.blocks.modals import View
 JSON: Final = "json"
 """Used as a field's path for the whole pair."""
 NEW_SOURCE: Final[Document] = {"key": "Url", "operator": "Equals", "value": ""}
-MENUS: Final = frozenset({FieldKind.CHOICE, FieldKind.FLAG})
-SEVERAL_LINES: Final = frozenset({FieldKind.TEXT, FieldKind.CHANGES})
+SEVERAL_LINES: Final = frozenset({FieldKind.CHANGES, FieldKind.REST})
 MAX_OTHERS: Final = 5
 EDIT_AS_JSON: Final = {False: "To change it, open *More options*.", True: "To change it, press *Edit as JSON*."}
 """The hint on how to change fields without an input, by whether all options are shown."""
-
-
-class NotAPair(ValueError):
-    """A text that is not a pair. Its message is for people, and says where it is wrong."""
 
 
 class BadInputs(ValueError):
@@ -35,28 +28,6 @@ class BadInputs(ValueError):
     def __init__(self, words: Mapping[str, str]) -> None:
         super().__init__(*words)
         self.words = words
-
-
-def json_of(pair: Mapping[str, Any]) -> str | None:
-    """Return *pair* as JSON to be edited, with a line for each field if there is room; None where no input can hold it."""
-    texts = (json.dumps(pair, indent=indent, ensure_ascii=False) for indent in (1, None))
-    return next((text for text in texts if inputs.fits_input(text)), None)
-
-
-def read(text: str) -> Document:
-    """Return the pair in *text*, exactly as written; raises NotAPair."""
-    try:
-        pair = parse_json(text)
-        json.dumps(pair, allow_nan=False)
-    except BadFile as error:
-        raise NotAPair(str(error)) from error
-    except RecursionError as error:
-        raise NotAPair("The JSON is nested too deeply.") from error
-    except ValueError as error:
-        raise NotAPair("One of the numbers is NaN, Infinity or too large for a number.") from error
-    if not isinstance(pair, dict):
-        raise NotAPair("Enter a JSON object: { … }")
-    return pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +74,8 @@ class FormPair:
         """Return the pair with what was typed; raises BadInputs."""
         if JSON in self.typed:
             try:
-                return read(self.typed[JSON])
-            except NotAPair as error:
+                return read_object(self.typed[JSON])
+            except BadValue as error:
                 raise BadInputs({self.block_id(JSON): str(error)[:300]}) from error
         pair, wrong = self.base, {}
         for each in self.fields:
@@ -112,7 +83,7 @@ class FormPair:
                 try:
                     pair = with_text(each, pair, self.typed[each.path])
                 except BadValue as error:
-                    wrong[self.block_id(each.path)] = str(error)
+                    wrong[self.block_id(each.path)] = str(error)[:300]
         if wrong:
             raise BadInputs(wrong)
         return pair
@@ -120,9 +91,14 @@ class FormPair:
     def as_json(self) -> str | None:
         """Return the pair as JSON; None where no input can hold that, or something typed can't be read."""
         try:
-            return json_of(self.document())
+            return _fitting_json(self.document())
         except BadInputs:
             return None
+
+
+def _fitting_json(pair: Document) -> str | None:
+    text = json_text(pair)
+    return text if inputs.fits_input(text) else None
 
 
 def pairs_of_body(document: Document) -> tuple[FormPair, ...]:
@@ -146,7 +122,7 @@ def size_of(pair: FormPair) -> int:
     """Return how many characters the texts of *pair* take in a view at most, however Slack encodes them and it is shown."""
     texts = [pair.text(each) for each in pair.fields]
     fields = sum(len(json.dumps(text)) for text in texts if text is not None and inputs.fits_input(text))
-    return max(fields, len(json.dumps(pair.typed.get(JSON) or json_of(pair.base) or "")))
+    return max(fields, len(json.dumps(pair.typed.get(JSON) or _fitting_json(pair.base) or "")))
 
 
 def count_blocks(pair: FormPair) -> int:
@@ -184,9 +160,9 @@ def pair_blocks(pair: FormPair, number: int, *, removable: bool, more: bool, as_
 
 def _field(pair: FormPair, each: PairField, more: bool) -> View:
     block_id, text = pair.block_id(each.path), pair.text(each)
-    if each.kind in MENUS and text is not None and len(text) <= inputs.MAX_OPTION_LENGTH:
+    if each.kind is FieldKind.CHOICE and text is not None and len(text) <= inputs.MAX_OPTION_LENGTH:
         return inputs.menu(block_id, each.label, {**each.options} | {text: each.options.get(text, text)}, text)
-    if text is None or not inputs.fits_input(text) or each.kind in MENUS:
+    if text is None or not inputs.fits_input(text) or each.kind is FieldKind.CHOICE:
         if not pair.is_new:
             return section(f"*{each.label}*  {_kept_text(text, more)}") | {"block_id": f"kept.{pair.key}.{each.path}"}
         text = ""
@@ -197,7 +173,6 @@ def _field(pair: FormPair, each: PairField, more: bool) -> View:
         text,
         optional=optional,
         multiline=each.kind in SEVERAL_LINES,
-        numeric=each.kind is FieldKind.NUMBER,
         placeholder=each.placeholder or None,
         hint=each.hint or None,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, FieldKind, PairField, fields_of, has_field
-from bot.rules.pair_values import text_of, with_text
+from bot.rules.pair_values import json_text, read_object, text_of, with_text
 from handlers.changes import notes_view
 from handlers.explain.table import is_problem
 from handlers.files import import_form_view
@@ -192,11 +192,12 @@ async def edit_each_field_by_form_from_the_card(play: RulePlay) -> None:
 
 def another(field: PairField, text: str) -> tuple[str, str]:
     """Another text for the field, and what a person types or chooses for it."""
-    if field.kind in {FieldKind.CHOICE, FieldKind.FLAG}:
+    if field.kind is FieldKind.CHOICE:
         value = next(value for value in field.options if value != text)
         return value, field.options[value]
-    if field.kind is FieldKind.NUMBER:
-        return "418", "418"
+    if field.kind is FieldKind.REST:
+        value = json_text(read_object(text) | {"mood": ["sunny", {"ü": 1.5}]})
+        return value, value
     value = f"{text}\nAdd x-net{field.joint}ö".strip() if field.entry else f"{SHOP}/elsewhere"
     return value, value
 

@@ -11,15 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.rules.pair_fields import KNOWN_TYPES, TYPES, FieldKind, PairField, fields_of
-from bot.rules.pair_values import BadValue, new_pair, other_names, text_of, with_text
+from bot.rules.pair_values import BadValue, new_pair, other_names, read_object, text_of, with_text
 from tests.harness.real_rules import RECORDS
 
 SOURCE = {"key": "Url", "operator": "Equals", "value": "https://shop.example.com/x"}
 TYPED = {
     FieldKind.LINE: "https://shop.example.com/ü",
-    FieldKind.TEXT: "one\n two",
-    FieldKind.NUMBER: "418",
-    FieldKind.FLAG: "true",
+    FieldKind.REST: '{\n "mood": 1.5\n}',
 }
 
 
@@ -29,26 +27,6 @@ def field_of(rule_type: str, path: str, pair: dict[str, Any] | None = None) -> P
 
 REQUEST = field_of("Headers", "modifications.Request")
 PARAMETERS = field_of("QueryParam", "modifications")
-
-
-@pytest.mark.parametrize(
-    ("rule_type", "path", "text"),
-    [
-        ("Delay", "delay", "10001"),
-        ("Response", "response.statusCode", "999"),
-        ("Response", "response.statusCode", "99"),
-    ],
-)
-def test_a_number_that_does_nothing_is_refused_and_one_that_is_stored_stays(
-    rule_type: str, path: str, text: str
-) -> None:
-    field = field_of(rule_type, path)
-    with pytest.raises(BadValue):
-        with_text(field, new_pair(rule_type, SOURCE), text)
-
-    top, _, name = path.partition(".")
-    stored = {top: {name: text}} if name else {top: text}
-    assert with_text(field, stored, text) is stored
 
 
 @pytest.mark.parametrize(
@@ -188,39 +166,23 @@ def test_a_list_with_what_no_line_says_is_not_shown_as_lines(entry: Any) -> None
 
 
 @pytest.mark.parametrize(
-    ("stored", "text", "after"),
-    [("2000", "3000", "3000"), (2000, "3000", 3000), (2000, "2000", 2000), (2000, "", ""), (None, "5", "5")],
-)
-def test_a_number_stays_what_it_was(stored: Any, text: str, after: Any) -> None:
-    assert with_text(field_of("Delay", "delay"), {"delay": stored}, text)["delay"] == after
-
-
-@pytest.mark.parametrize("text", ["soon", "-1", "1.5", "١٢", "1" * 10])
-def test_what_is_no_number_is_refused(text: str) -> None:
-    with pytest.raises(BadValue):
-        with_text(field_of("Delay", "delay"), {}, text)
-
-
-@pytest.mark.parametrize(
-    ("rule_type", "pair", "path", "after"),
+    ("rule_type", "pair"),
     [
-        ("Headers", {"header": "A", "type": "Add", "target": "Request", "value": "1"}, "value", {"value": "2"}),
-        ("Request", {"type": "static", "value": "1"}, "value", {"value": "2"}),
-        ("Response", {"type": "static", "value": "1", "statusCode": 200}, "value", {"value": "2"}),
-        ("QueryParam", {"param": "a", "type": "Add", "value": "1"}, "value", {"value": "2"}),
+        ("Headers", {"header": "A", "type": "Add", "target": "Request", "value": "1"}),
+        ("QueryParam", {"param": "a", "type": "Add", "value": "1"}),
+        ("Script", {"id": "p1", "scripts": [{"codeType": "js", "value": "a", "id": 1}]}),
+        ("Teleport", {}),
     ],
 )
-def test_a_pair_of_an_older_form_stays_in_it(
-    rule_type: str, pair: dict[str, Any], path: str, after: dict[str, Any]
-) -> None:
-    assert with_text(field_of(rule_type, path, pair), pair, "2") == pair | after
+def test_all_of_a_pair_beside_its_source_is_edited_as_json(rule_type: str, pair: dict[str, Any]) -> None:
+    stored = {"source": SOURCE | {"filters": [{"requestMethod": ["GET"]}]}, **pair}
+    source, rest, *_ = fields_of(rule_type, stored)
 
-
-def test_each_script_of_a_pair_has_fields_of_its_own() -> None:
-    pair = {"scripts": [{"codeType": "js", "value": "a", "id": 1}, {"codeType": "css", "value": "b"}]}
-    second = field_of("Script", "scripts.1.value", pair)
-
-    assert with_text(second, pair, "c") == {"scripts": [pair["scripts"][0], {"codeType": "css", "value": "c"}]}
+    assert read_object(text_of(rest, stored) or "") == pair
+    after = with_text(source, with_text(rest, stored, '{"mood": 1.5}'), "https://a.example/")
+    assert after == {"source": {**stored["source"], "value": "https://a.example/"}, "mood": 1.5}
+    with pytest.raises(BadValue, match="source"):
+        with_text(rest, stored, '{"source": {}}')
 
 
 JSON = st.recursive(
@@ -233,7 +195,9 @@ JSON = st.recursive(
     ),
     max_leaves=8,
 )
-TOPS = sorted({field.path.partition(".")[0] for one in TYPES.values() for field in (*one.fields, *one.older)})
+TOPS = sorted(
+    {field.path.partition(".")[0] for one in TYPES.values() for field in one.fields} | {"header", "param", "scripts"}
+)
 
 
 @settings(max_examples=150, deadline=None)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.rules.pair_fields import REST
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague
 from tests.harness.truth import all_changes
@@ -45,13 +46,13 @@ async def test_what_is_typed_wrong_is_refused_in_a_form_that_was_drawn_again(
         {"id": "Flawed_1", "name": "Slow", "description": "", "status": "Inactive"} | FLAWED[0]
     )
     view = await alice.opens("/rules edit Flawed_1")
-    alice.fills(**{"Delay in milliseconds": "40000"})
-    await alice.clicks(view, "Edit as JSON", opens="from 0 to 10,000")
+    alice.fills(**{REST.label: "40000"})
+    await alice.clicks(view, "Edit as JSON", opens="Enter a JSON object")
     alice.typed.clear()
 
     assert await alice.submits() == {}
 
-    await alice.sees_form("from 0 to 10,000")
+    await alice.sees_form("Enter a JSON object")
     assert await all_changes(workspace.bot.gatehouse.store) == []
 
 

@@ -601,7 +601,9 @@ Why (optional): <>
 ┌ New rule
 Type: <User agent>
 URL (optional): <>
-User agent: <>
+Everything else, as JSON: <{
+ "userAgent": "Mozilla/5.0 (Phone)"
+}>
 [Add pair]
 Name: <>
 Why (optional): <>
@@ -612,7 +614,12 @@ Why (optional): <>
 ┌ New rule
 Type: <Request>
 URL: <>
-Body (optional): <>
+Everything else, as JSON: <{
+ "request": {
+  "type": "static",
+  "value": ""
+ }
+}>
 [Add pair]
 Name: <>
 Why (optional): <>
@@ -623,8 +630,15 @@ Why (optional): <>
 ┌ New rule
 Type: <Response>
 URL: <>
-Body (optional): <>
-Status code (optional): <>
+Everything else, as JSON: <{
+ "response": {
+  "type": "static",
+  "value": "",
+  "statusCode": "",
+  "statusText": "",
+  "resourceType": "restApi"
+ }
+}>
 [Add pair]
 Name: <>
 Why (optional): <>
@@ -635,7 +649,9 @@ Why (optional): <>
 ┌ New rule
 Type: <Delay>
 URL: <>
-Delay in milliseconds: <>
+Everything else, as JSON: <{
+ "delay": "2000"
+}>
 [Add pair]
 Name: <>
 Why (optional): <>
@@ -646,10 +662,16 @@ Why (optional): <>
 ┌ New rule
 Type: <Script>
 URL (optional): <>
-Code, or its URL: <>
-Language: <JavaScript>
-Given as: <code>
-Run it: <after the page has loaded>
+Everything else, as JSON: <{
+ "scripts": [
+  {
+   "codeType": "js",
+   "type": "code",
+   "loadTime": "afterPageLoad",
+   "value": "console.log('hello')"
+  }
+ ]
+}>
 [Add pair]
 Name: <>
 Why (optional): <>
@@ -660,15 +682,16 @@ Why (optional): <>
 ┌ Edit rule
 Response `Response_x14`
 URL: <https://shop.example.com/api>
-Body (optional): <{"a": 1}>
-Status code (optional): <503>
+Everything else, as JSON: <{
+ "response": {
+  "type": "static",
+  "value": "{\\"a\\": 1}",
+  "statusCode": "503"
+ },
+ "isCompressed": true
+}>
 How: <is exactly>
 Compare: <the whole URL>
-The body is: <the text as it stands>
-Status text (optional): <>
-It answers for: <a REST API>
-Ask the server: <yes>
-Also holds `isCompressed`, kept unchanged. To change it, press Edit as JSON.
 [Add pair]  [Edit as JSON]
 Name: <Maintenance answer>
 Why (optional): <>
@@ -681,15 +704,7 @@ Start (optional): <>
 ┌ Edit rule
 Script `Script_x15`
 URL (optional): <https://shop.example.com/>
-1. Code, or its URL: <console.log(1)>
-1. Language: <JavaScript>
-1. Given as: <code>
-1. Run it: <after the page has loaded>
-2. Code, or its URL  is too long for a form (3,001 characters) and is kept unchanged.
-2. Language: <JavaScript>
-2. Given as: <code>
-2. Run it: <after the page has loaded>
-Also holds `libraries`, kept unchanged. To change it, open More options.
+Everything else, as JSON  is too long for a form (3,209 characters) and is kept unchanged.
 [Add pair]
 Name: <Two scripts>
 Why (optional): <>
@@ -730,7 +745,11 @@ Start (optional): <>
 ┌ Edit rule
 Teleport `Teleport_x16`
 URL (optional): <https://shop.example.com/t>
-Also holds `beam`, kept unchanged. To change it, open More options.
+Everything else, as JSON: <{
+ "beam": [
+  1
+ ]
+}>
 [Add pair]
 Name: <Of a later release>
 Why (optional): <>

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.rules.pair_fields import KNOWN_TYPES
+from bot.rules.pair_values import BadValue, json_text, read_object
 from handlers.blocks.messages import WORD_JOINER
 from handlers.changes.diff import differences, render
-from handlers.rules import form_fields_view
 from handlers.rules.pairs_view import describe
 
 X = {"header": "X-Debug", "type": "Add", "value": "1"}
@@ -195,26 +195,20 @@ def test_of_a_long_body_the_place_is_shown_where_it_differs() -> None:
     ],
 )
 def test_what_is_no_pair_is_said_with_its_place(text: str, words: str) -> None:
-    with pytest.raises(form_fields_view.NotAPair, match=words):
-        form_fields_view.read(text)
+    with pytest.raises(BadValue, match=words):
+        read_object(text)
 
 
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(st.text(max_size=8), JSON, max_size=3))
 def test_a_pair_reads_back_as_it_was_written(pair: dict[str, Any]) -> None:
-    if (text := form_fields_view.json_of(pair)) is not None:
-        assert json.dumps(form_fields_view.read(text)) == json.dumps(pair)
+    assert json.dumps(read_object(json_text(pair))) == json.dumps(pair)
 
 
 def test_what_fits_only_without_line_breaks_is_written_without_them() -> None:
-    pair = {"list": [*range(600)]}
-
-    text = form_fields_view.json_of(pair)
-
-    assert text is not None
-    assert "\n" not in text
-    assert form_fields_view.json_of({"list": [*range(900)]}) is None
+    assert "\n" in json_text({"list": [*range(9)]})
+    assert "\n" not in json_text({"list": [*range(600)]})
 
 
 def _with_one_more(value: Any) -> Iterator[Any]:
