@@ -60,7 +60,7 @@ mutants: develop ## which changed conditions of the core no test notices; N=30 f
 corpus: develop ## how much of what people say is understood, also of what no code was written for; BAD=bad lists the rest
 	@$(BIN)/python -m tests.harness.corpus $(BAD)
 
-bench: develop ## Gatehouse beside two peers, and what else costs time, into docs/benchmarks.md
+bench: develop ## Gatehouse beside a careful bot, a tutorial bot and a bare loop, as one table, into docs/benchmarks.md
 	$(BIN)/python -m tests.bench
 
 reliability: develop ## kills, stops and races at full size, one after the other, into docs/reliability.md; SIZE=long: a night's
@@ -107,7 +107,7 @@ develop: ## what tests and checks it as well
 lock: .venv/ready ## write the locks again
 	echo uv | $(COMPILE) --no-header --no-annotate - -o requirements/installer.lock
 	$(COMPILE) pyproject.toml -o requirements/runtime.lock
-	printf 'pyyaml\nrich\ntyper\nwebsockets\n' | $(COMPILE) --no-header --no-annotate -c requirements/runtime.lock - -o requirements/sandbox.lock
+	printf 'rich\ntyper\nwebsockets\n' | $(COMPILE) --no-header --no-annotate -c requirements/runtime.lock - -o requirements/sandbox.lock
 	$(COMPILE) --group dev -c requirements/runtime.lock -c requirements/sandbox.lock -o requirements/dev.lock
 
 audit-dependencies: setup ## known vulnerabilities of the locks; asks an advisory database on the internet

@@ -1,6 +1,6 @@
-"""What Gatehouse is compared with: Bolt alone, and a bot as tutorials and as careful people write it.
+"""What Gatehouse is compared with: a bot as tutorials and one as careful people write it.
 
-Served by ``uvicorn --factory``; all take the variables that Gatehouse takes. The tutorial bot and the careful one ask
+Served by ``uvicorn --factory``; both take the variables that Gatehouse takes. They ask
 nobody for rights, keep no record, check nothing, and forget what they were doing when they are stopped.
 """
 
@@ -11,8 +11,9 @@ import os
 from collections.abc import Coroutine
 from typing import Any, Final
 
+import httpx
 from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
-from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond, AsyncSay
+from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncSay
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -24,39 +25,16 @@ ROWS: Final = 20
 Json = dict[str, Any]
 
 
-def bare() -> Starlette:
-    """One listener that acknowledges."""
-    app = _bolt()
-
-    @app.command("/gatehouse")
-    async def acknowledge(ack: AsyncAck) -> None:
-        await ack()
-
-    return _served(app)
-
-
 def tutorial() -> Starlette:
-    """A bot that answers two commands, and deletes a rule when somebody clicks Approve."""
-    import httpx  # noqa: PLC0415  Bolt alone needs none of it, so its memory should not hold it
-
+    """A bot that asks whether to delete a rule, and deletes it when somebody clicks Approve: a new HTTP client each time."""
     app, rules = _bolt(), f"{os.environ['RULES_BASE_URL']}/rules"
     headers = {"x-api-key": os.environ["RULES_API_KEY"]}
 
-    @app.command("/gatehouse")
-    async def whoami(ack: AsyncAck, respond: AsyncRespond, command: Json) -> None:
-        await ack()
-        await respond(f"You are <@{command['user_id']}> in <#{command['channel_id']}>.")
-
     @app.command("/rules")
-    async def list_or_delete(ack: AsyncAck, respond: AsyncRespond, say: AsyncSay, command: Json) -> None:
+    async def ask(ack: AsyncAck, say: AsyncSay, command: Json) -> None:
         await ack()
-        verb, _, rule_id = command["text"].partition(" ")
-        if verb == "delete":
-            await say(text=f"Delete {rule_id}?", blocks=_question(rule_id))
-            return
-        async with httpx.AsyncClient(headers=headers) as client:
-            found = (await client.get(rules)).json()["data"]
-        await respond(text=f"{len(found)} rules", blocks=[_row(rule) for rule in found[:ROWS]])
+        rule_id = command["text"].removeprefix("delete ")
+        await say(text=f"Delete {rule_id}?", blocks=_question(rule_id))
 
     @app.action("v1.decide.approve")
     async def approve(ack: AsyncAck, client: AsyncWebClient, body: Json) -> None:
@@ -71,9 +49,7 @@ def tutorial() -> Starlette:
 
 
 def careful() -> Starlette:
-    """The same two commands as quickly as Bolt lets them be: acknowledged first, answered by a task, one HTTP client for all."""
-    import httpx  # noqa: PLC0415  as above
-
+    """Two commands as quickly as Bolt lets them be: acknowledged first, answered by a task, one HTTP client for all."""
     app, tasks = _bolt(process_before_response=True), set[asyncio.Task[None]]()
     headers = {"x-api-key": os.environ["RULES_API_KEY"]}
     service = httpx.AsyncClient(base_url=os.environ["RULES_BASE_URL"], headers=headers)

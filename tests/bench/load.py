@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from itertools import count
-from math import nan
 from typing import Final
 from urllib.parse import urlencode
 
@@ -17,10 +16,10 @@ from slack_sdk.signature import SignatureVerifier
 from sandbox.gatehouse import SHOP
 from sandbox.slack.running import SECRET
 from tests.bench.processes import BenchFailed, Running
-from tests.bench.receiver import Receiver, channel, person, read_message
+from tests.bench.receiver import PEOPLE, Receiver, channel, person, read_message
 
 MAX_REPLY_SECONDS: Final = 10
-"""After which a reply counts as lost; nobody who typed a command waits any longer."""
+"""After which a reply is lost; nobody who typed a command waits any longer."""
 WARM_UP_AT_ONCE: Final = 16
 NUMBERS: Final = count()
 """No two commands of a run have the same number, and so none the same response URL."""
@@ -28,46 +27,14 @@ NUMBERS: Final = count()
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A command, and what marks its reply: *text*, at least so many *times*. Without a reply, only the acknowledgement
-    is waited for.
-    """
+    """A command, and how often its reply must have which text."""
 
     command: str
     text: str
-    has_reply: bool = True
-    expected: tuple[bytes, int] = (b"", 0)
+    expected: tuple[bytes, int]
 
     def __str__(self) -> str:
         return f"{self.command} {self.text}"
-
-
-@dataclass(slots=True)
-class Taken:
-    """Seconds from each command to its acknowledgement and its reply, and from the first command to the last reply."""
-
-    acknowledged: list[float] = field(default_factory=list)
-    replied: list[float] = field(default_factory=list)
-    seconds: float = 0.0
-    lost: int = 0
-    cpu_seconds: float = 0.0
-
-    @property
-    def done(self) -> int:
-        """How many commands were not lost."""
-        return len(self.acknowledged) - self.lost
-
-    @property
-    def per_second(self) -> float:
-        return self.done / self.seconds if self.done else 0.0
-
-    @property
-    def lost_share(self) -> float:
-        """The share of the commands that had no reply."""
-        return self.lost / len(self.acknowledged)
-
-    @property
-    def cpu_per_reply(self) -> float:
-        return self.cpu_seconds / self.done if self.done else nan
 
 
 class Connection:
@@ -131,36 +98,26 @@ def _form(job: Job, number: int, response_url: str) -> bytes:
     return urlencode(fields).encode()
 
 
-async def warm_up(bot: Running, receiver: Receiver, job: Job, commands: int) -> None:
-    """Give so many *commands* that are not counted."""
-    await _given(bot, receiver, job, WARM_UP_AT_ONCE, iter(range(commands)))
+async def warm_up(bot: Running, receiver: Receiver, job: Job) -> None:
+    """Let each of the PEOPLE give the command once."""
+    await _given(bot, receiver, job, WARM_UP_AT_ONCE, iter(range(PEOPLE)))
 
 
-async def loaded(bot: Running, receiver: Receiver, job: Job, at_once: int, seconds: float) -> Taken:
-    """Give the command for so many *seconds*, *at_once* at a time; all replies are waited for."""
-    return await _given(bot, receiver, job, at_once, _until(time.perf_counter() + seconds))
+async def replies_per_second(bot: Running, receiver: Receiver, job: Job, at_once: int, seconds: float) -> float:
+    """Give the command for so many *seconds*, *at_once* at a time, and wait for all replies."""
+    began = time.perf_counter()
+    replies = await _given(bot, receiver, job, at_once, _until(began + seconds))
+    return replies / (time.perf_counter() - began)
 
 
-async def _given(bot: Running, receiver: Receiver, job: Job, at_once: int, left: Iterator[int]) -> Taken:
-    """Give as many commands as there are *left*."""
-    taken = Taken()
-    async with _connections(bot, at_once) as connections:
-        cpu, began = bot.cpu_seconds(), time.perf_counter()
-        ends = await asyncio.gather(*(_work(one, receiver, job, left, taken) for one in connections))
-        taken.seconds = max(ends) - began
-        taken.cpu_seconds = bot.cpu_seconds() - cpu
-    return taken
-
-
-@asynccontextmanager
-async def _connections(bot: Running, many: int) -> AsyncIterator[list[Connection]]:
-    """So *many* connections to *bot*, closed at the end of the block."""
-    connections = [Connection(bot.port) for _ in range(many)]
-    try:
-        yield connections
-    finally:
+async def _given(bot: Running, receiver: Receiver, job: Job, at_once: int, left: Iterator[int]) -> int:
+    """Give as many commands as there are *left*; return how many that were."""
+    receiver.expected = job.expected
+    async with AsyncExitStack() as stack:
+        connections = [Connection(bot.port) for _ in range(at_once)]
         for one in connections:
-            one.close()
+            stack.callback(one.close)
+        return sum(await asyncio.gather(*(_work(one, receiver, job, left) for one in connections)))
 
 
 def _until(end: float) -> Iterator[int]:
@@ -169,26 +126,15 @@ def _until(end: float) -> Iterator[int]:
         yield 1
 
 
-async def _work(connection: Connection, receiver: Receiver, job: Job, left: Iterator[int], taken: Taken) -> float:
-    """Give one command after the other; return when the last one was done that was not lost."""
-    done = 0.0
+async def _work(connection: Connection, receiver: Receiver, job: Job, left: Iterator[int]) -> int:
+    """Give one command after the other, each once the last one has its reply; return how many."""
+    done = 0
     for _ in left:
         url, reply = receiver.reply_to(number := next(NUMBERS))
-        body = _form(job, number, url)
-        began = time.perf_counter()
-        await connection.post(body)
-        acknowledged = time.perf_counter()
-        taken.acknowledged.append(acknowledged - began)
-        done = max(done, await _posted(reply, began, taken) if job.has_reply else acknowledged)
-    return done
-
-
-async def _posted(reply: asyncio.Future[float], began: float, taken: Taken) -> float:
-    """When the reply to a command that *began* then was posted; 0 where it is lost."""
-    try:
-        done = await asyncio.wait_for(reply, MAX_REPLY_SECONDS)
-    except TimeoutError:
-        taken.lost += 1
-        return 0.0
-    taken.replied.append(done - began)
+        await connection.post(_form(job, number, url))
+        try:
+            await asyncio.wait_for(reply, MAX_REPLY_SECONDS)
+        except TimeoutError:
+            raise BenchFailed(f"{job} had no reply within {MAX_REPLY_SECONDS} seconds") from None
+        done += 1
     return done

@@ -20,7 +20,6 @@ from tests.harness.programs import ROOT, free_ports, is_ready, service_variables
 MAX_START_SECONDS: Final = 120
 LOOK_SECONDS: Final = 0.005
 """Between two looks at whether a process is ready: how exact its start is measured."""
-TICKS: Final = os.sysconf("SC_CLK_TCK")
 UVICORN: Final = ("uvicorn", "--factory", "--http", "h11", "--loop", "asyncio", "--log-level", "warning", "--port")
 
 
@@ -36,11 +35,9 @@ class Bot:
     module: Sequence[str]
 
 
-BARE: Final = Bot("bare Bolt", (*UVICORN, "{port}", "tests.bench.bolt_bots:bare"))
 TUTORIAL: Final = Bot("tutorial bot", (*UVICORN, "{port}", "tests.bench.bolt_bots:tutorial"))
 CAREFUL: Final = Bot("careful bot", (*UVICORN, "{port}", "tests.bench.bolt_bots:careful"))
 GATEHOUSE: Final = Bot("Gatehouse", ("bot", "serve"))
-BOTS: Final = (BARE, TUTORIAL, CAREFUL, GATEHOUSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +48,6 @@ class Running:
     pid: int
     port: int
     start_seconds: float
-
-    def cpu_seconds(self) -> float:
-        """User and system time of the process and its threads so far."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
 
     def resident_mebibytes(self) -> float:
         """Memory of the process that is in RAM now."""

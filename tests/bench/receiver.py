@@ -1,4 +1,4 @@
-"""The smallest Slack that a bot can answer: it takes replies and notes when they came, and says who everybody is.
+"""The smallest Slack that a bot can answer: it takes replies, and says who everybody is.
 
 A person and a channel for each number, so that no bot's limits are met. HTTP/1.1 is read just far enough for the
 clients of the bots: a server that does more would take the machine's time from them.
@@ -48,10 +48,10 @@ class Receiver:
     def __init__(self) -> None:
         self.address = ""
         self.expected: tuple[bytes, int] = (b"", 0)
-        self._waiting: dict[str, asyncio.Future[float]] = {}
+        self._waiting: dict[str, asyncio.Future[None]] = {}
 
-    def reply_to(self, number: int) -> tuple[str, asyncio.Future[float]]:
-        """A response URL, and when the reply to it came."""
+    def reply_to(self, number: int) -> tuple[str, asyncio.Future[None]]:
+        """A response URL, and what is done once the reply to it came."""
         path = f"/reply/{number}"
         self._waiting[path] = asyncio.get_running_loop().create_future()
         return self.address + path, self._waiting[path]
@@ -64,7 +64,7 @@ class Receiver:
         if body.count(text) < times:
             waiting.set_exception(BenchFailed(f"another reply than expected: {body[:1000].decode(errors='replace')}"))
         else:
-            waiting.set_result(time.perf_counter())
+            waiting.set_result(None)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the requests of one connection until it ends."""
