@@ -27,6 +27,7 @@ from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
 from tests.harness.channels import watching_channels
 from tests.harness.colleague import Colleague
+from tests.harness.failpoints import failing
 from tests.harness.lock_order import watching_lock_order
 from tests.harness.truth import watching_truth
 
@@ -163,11 +164,12 @@ async def busy_sandbox(
     folder: Path, *, timing: Timing = QUICK, clock: Clock | None = None, patience: float = BUSY_SECONDS, **more: Any
 ) -> AsyncIterator[Sandbox]:
     """`running_sandbox` for a machine that other tests keep busy: its Slack waits for *patience* seconds."""
-    async with running_sandbox(folder, timing=timing, now=clock, **more) as sandbox:
-        sandbox.slack.delivery.patience = sandbox.slack.state.trigger_life = patience
-        if clock is not None:
-            clock.wake_workers = sandbox.bot.wake_workers
-        yield sandbox
+    with failing(timing.failpoint):
+        async with running_sandbox(folder, timing=timing, now=clock, **more) as sandbox:
+            sandbox.slack.delivery.patience = sandbox.slack.state.trigger_life = patience
+            if clock is not None:
+                clock.wake_workers = sandbox.bot.wake_workers
+            yield sandbox
 
 
 @pytest.fixture

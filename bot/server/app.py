@@ -155,7 +155,6 @@ async def running(
             slack,
             owner=owner,
             lease=lease,
-            failpoint=timing.failpoint,
             form_timeout=timing.form_timeout,
         )
         bolt = bolt_app(settings)
@@ -166,7 +165,6 @@ async def running(
             store,
             access.directory,
             Pace(time.monotonic, timing.pace),
-            timing.failpoint,
             services.groups.groups,
             pipeline.freezes,
         )

@@ -12,7 +12,6 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.effects import find_overtaking, find_overtaking_of_items
-from bot.changes.execute import Failpoint
 from bot.changes.freezing import Freezes
 from bot.changes.model.change import Change
 from bot.changes.model.items import NOT_DONE, Item, Outcome, Tally
@@ -111,7 +110,6 @@ class Cards:
     store: Store
     directory: Directory
     pace: Pace
-    failpoint: Failpoint
     groups: ReadGroups
     freezes: Freezes
 
@@ -153,9 +151,7 @@ class Cards:
         if place is not None and await self._edit(place, change, message):
             return self._completeness_note(change, *place, complete)
         self.pace.take(change.request.channel)
-        self.failpoint("post")
         channel, ts = await self._post(change, card)
-        self.failpoint("posted")
         # Before the link is asked for: a process that dies with an unrecorded card makes the next one post a second.
         async with self.store.transaction() as tx:
             await self.store.cards.put(tx, change.id, channel, ts, Purpose.CARD)
@@ -188,14 +184,12 @@ class Cards:
             return
         rows = [item async for item in self.store.items.all(whole.id)]
         channel, file_id = known or await self._upload(whole, rows)
-        self.failpoint("share result")
         try:
             await files.share(file_id, channel, items_view.file_name(whole), items_view.comment(whole, rows))
         except SlackRefused:
             async with self.store.transaction() as tx:
                 await self.store.cards.forget(tx, whole.id, Purpose.RESULT)  # the next try uploads it again
             raise
-        self.failpoint("shared result")
 
     async def _upload(self, whole: Change, rows: Sequence[Item]) -> tuple[str, str]:
         """Upload the table; return the conversation that it goes to, and its file id."""
@@ -213,7 +207,6 @@ class Cards:
         if place[0] == change.request.channel and await self._is_shared(change):
             return False
         try:
-            self.failpoint("edit")
             await self.slack.edit(*place, message)
         except SlackRefused as refusal:
             if refusal.code not in GONE | ELSEWHERE:
@@ -268,7 +261,6 @@ class Cards:
         if message is None or (await self.directory.person(change.request.requester)).barred is not None:
             return None
         self.pace.take(change.request.requester)
-        self.failpoint("notify")
         try:
             channel, ts = await self.slack.post(change.request.requester, message)
         except SlackRefused as refusal:

@@ -17,7 +17,6 @@ import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
-from bot.changes.execute import Failpoint
 from bot.changes.worker import Wake, drain, keep_lease, work_off
 from bot.gatehouse import Gatehouse
 from bot.store.db import StoreError
@@ -57,7 +56,6 @@ class Router:
         *,
         owner: str,
         lease: timedelta,
-        failpoint: Failpoint,
         form_timeout: float,
     ) -> None:
         self._running: set[asyncio.Task[Any]] = set()
@@ -69,7 +67,6 @@ class Router:
         self._dispatcher = Dispatcher(gatehouse, slack, self._answers, self._forms)
         self._owner = owner
         self._lease = lease
-        self._failpoint = failpoint
         self._form_timeout = form_timeout
         self._at_work: set[str] = set()
         """Ids of the requests that this process is doing."""
@@ -169,7 +166,6 @@ class Router:
         signature = (req.headers.get("x-slack-signature") or [natural])[0]
         key = hashlib.sha256(signature.encode()).hexdigest()
         try:
-            self._failpoint("store")
             # Nothing is stored for a person known to be barred. Slack is asked about anyone else after the acknowledgement.
             await self._dispatcher.admit_again(request)
             # Stored with the request: “last” must not mean something else where it is resumed.
@@ -185,7 +181,6 @@ class Router:
             attempted = attempts_change(request)
             self._start(self._answers.say(request.caller, error, request.asked, attempted=attempted, stored=False))
             return
-        self._failpoint("acknowledge")
         if kept is None:
             await ack()
             return
@@ -211,9 +206,7 @@ class Router:
 
     async def _do(self, request: Request, form: FormAck | None = None) -> None:
         """Execute a stored request; its id is the idempotency key of the change that it proposes."""
-        self._failpoint("run")
         await self._dispatcher.dispatch(request, form)
-        self._failpoint("finish")
         await self._inbox.mark_done(request.caller.request)
 
     async def _do_again(self, kept: StoredRequest) -> None:

@@ -24,6 +24,7 @@ from bot.changes.execute import Failpoint
 from bot.server import logs
 from bot.server.app import Timing, running
 from bot.settings import CannotStart, Settings
+from tests.harness.failpoints import failing
 
 STRIKES: Final = {"DRILL_DIE_AT": signal.SIGKILL, "DRILL_STOP_AT": signal.SIGSTOP, "DRILL_END_AT": signal.SIGTERM}
 
@@ -42,9 +43,9 @@ def checkpoint(environment: Mapping[str, str]) -> Failpoint:
     return failpoint
 
 
-def timing(environment: Mapping[str, str]) -> Timing:
+def timing(environment: Mapping[str, str], failpoint: Failpoint) -> Timing:
     numbers = json.loads(environment.get("DRILL_TIMING") or "{}")
-    return Timing(**numbers, failpoint=checkpoint(environment))
+    return Timing(**numbers, failpoint=failpoint)
 
 
 class _Server(uvicorn.Server):
@@ -72,8 +73,10 @@ async def serve(settings: Settings, timing: Timing) -> None:
 def main() -> int:
     settings = Settings(_env_file=None)
     logs.configure(settings.log_level, settings.log_format)
+    strikes = checkpoint(os.environ)
     try:
-        asyncio.run(serve(settings, timing(os.environ)))
+        with failing(strikes):
+            asyncio.run(serve(settings, timing(os.environ, strikes)))
     except CannotStart as error:
         print(f"Gatehouse cannot start: {error}", file=sys.stderr)
         return 1
