@@ -134,7 +134,7 @@ async def _edit(
     if not wanted:
         is_set = isinstance(command, RulesSet)
         already_so = AlreadySo() if is_set else AlreadySo.with_status("on" if rules[0].active else "off")
-        await refuse_unchanged([_thing(rule) for rule in so], already_so, gatehouse)
+        await refuse_unchanged([_as_thing(rule) for rule in so], already_so, gatehouse)
     purpose = Purpose(act=EDITS[type(command)])
     return await submit(wanted, command, caller, gatehouse, purpose=purpose, already=[rule.title for rule in so])
 
@@ -144,7 +144,7 @@ def _with_other_status(rule: Rule) -> Rule:
     return Rule.model_validate(rule.document() | with_status(rule, on=not rule.active))
 
 
-def _thing(rule: Rule) -> Thing:
+def _as_thing(rule: Rule) -> Thing:
     return Thing(rule.title, Target(service="rules", key=rule.id), rule.document())
 
 
@@ -198,7 +198,7 @@ async def _refuse_same(draft: RuleDraft, gatehouse: Gatehouse) -> None:
     with suppress(ClientError):  # as where findings are sought, a list that can't be read stops nobody
         named = [rule for rule in (await gatehouse.rules.recent()).known if rule.name == draft.name]
         if same := [rule for rule in named if canonical_form(rule.body()) == canonical_form(draft.body())]:
-            await refuse_unchanged([_thing(same[0])], AlreadySo("is there already"), gatehouse)
+            await refuse_unchanged([_as_thing(same[0])], AlreadySo("is there already"), gatehouse)
 
 
 @handles(RulesEdit)
