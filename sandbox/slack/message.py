@@ -45,8 +45,6 @@ class Message:
     deleted: bool = False
     attachments: list[dict[str, Any]] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
-    pinned: tuple[str, int] | None = None
-    """Who pinned it to its channel, and when; None where nobody did."""
     files: list[File] = field(default_factory=list)
 
     def set_content(self, content: Content) -> None:
@@ -82,7 +80,6 @@ class Message:
             "reply_count": len(replies),
             "reply_users": list(dict.fromkeys(one.user for one in replies)),
             "latest_reply": replies[-1].ts if replies else None,
-            "pinned_by": self.pinned[0] if self.pinned else None,
             "kind": self.kind,
             "files": [one.info() for one in self.files],
         }

@@ -14,8 +14,6 @@ SCOPES: Final[dict[str, tuple[str, ...]]] = {
     "conversations.info": CONVERSATION_SCOPES,
     "conversations.members": CONVERSATION_SCOPES,
     "conversations.open": ("im:write",),
-    "pins.add": ("pins:write",),
-    "pins.remove": ("pins:write",),
     "usergroups.users.list": ("usergroups:read",),
     "files.getUploadURLExternal": ("files:write",),
     "files.completeUploadExternal": ("files:write",),

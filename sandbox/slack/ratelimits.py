@@ -15,8 +15,6 @@ TIERS: Final = {
     "usergroups.users.list": 2,
     "conversations.info": 3,
     "conversations.open": 3,
-    "pins.add": 2,
-    "pins.remove": 2,
     "apps.connections.open": 3,
     "chat.update": 3,
     "chat.postEphemeral": 4,

@@ -18,7 +18,6 @@ from sandbox.slack.directory import Arguments, Directory, Method
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.files import Files
 from sandbox.slack.methods import SCOPES
-from sandbox.slack.pins import Pins
 from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.refusal import Refused
 from sandbox.slack.sockets import Sockets
@@ -67,7 +66,6 @@ class WebApi:
         self._methods: dict[str, Method] = (
             {"auth.test": self._auth_test, "blocks.validate": validate}
             | chat.methods()
-            | Pins(state).methods()
             | Views(state, scopes, has_home=bool(home_tabs.get("home_tab_enabled"))).methods()
             | Directory(state, scopes).methods()
             | Files(state).methods()

@@ -72,7 +72,6 @@ export class MessageView {
     return h("div", { class: "body" }, [
       message.ephemeral && h("div", { class: "private-mark" }, icon("eye", 14), "Only visible to you"),
       h("div", { class: "byline" }, h("strong", { text: author.real_name }), badge, stamp),
-      message.pinned_by && h("div", { class: "pinned-mark" }, "📌 Pinned by ", this.store.users.get(message.pinned_by)?.real_name),
       this.#content(),
       attachmentNodes(message, this.surface),
       messageFiles(message, this.store),

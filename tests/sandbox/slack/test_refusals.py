@@ -40,10 +40,6 @@ REFUSED = [
     ("files.getUploadURLExternal", {"filename": "a.json", "length": "three"}, "invalid_arguments"),
     ("files.getUploadURLExternal", {"filename": "a.json", "length": "0"}, "missing_argument"),
     ("files.getUploadURLExternal", {"filename": "a.json", "length": str(1024**3 + 1)}, "file_upload_size_restricted"),
-    ("pins.add", {"channel": OPS}, "no_item_specified"),
-    ("pins.add", {"channel": OPS, "timestamp": "now"}, "bad_timestamp"),
-    ("pins.add", {"channel": OPS, "timestamp": "1.000000"}, "message_not_found"),
-    ("pins.add", {"channel": "C0NOWHERE", "timestamp": "1.000000"}, "channel_not_found"),
 ]
 
 
