@@ -14,17 +14,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any, Final
 
 ALPHABET: Final = "".join(map(chr, range(256))) + "ıſκ中٣\u0301\u200b\u2028“”„’–—…＠＝（．。𝐚\ud800\ue000\ue001"
-PLACES: Final = {character: place for place, character in enumerate(ALPHABET)}
 MAX_EXPANDED: Final = 300
 """Times of a repeat that are written out; one that may happen more often counts as endless."""
-MAX_EXPANDED_TO_READ: Final = 70
-"""The same where only the characters are counted that may be read: rather a few too many."""
 START: Final = 0
 """The state that reads anything, before the expression begins."""
 
@@ -48,7 +44,6 @@ class Automaton:
     reads: list[int] = field(default_factory=lambda: [(1 << len(ALPHABET)) - 1])
     follows: Counter[tuple[int, int]] = field(default_factory=Counter)
     masks: dict[str, int] = field(default_factory=dict)
-    most_expanded: int = MAX_EXPANDED
 
     def build(self, items: Iterable[Any], flags: int) -> Part:
         whole = Part()
@@ -104,7 +99,7 @@ class Automaton:
         )
 
     def _repeat(self, least: int, most: Any, items: Any, flags: int) -> Part:
-        endless = most is sre.MAXREPEAT or int(most) > self.most_expanded
+        endless = most is sre.MAXREPEAT or int(most) > MAX_EXPANDED
         whole = Part()
         for number in range(max(least, 1) if endless else int(most)):
             part = self.build(items, flags)
@@ -174,32 +169,6 @@ def find_slow_text(pattern: str, flags: int, use: str) -> str:
             ):
                 return text
     return ""
-
-
-@cache
-def _compile(pattern: re.Pattern[Any]) -> tuple[frozenset[int], dict[int, frozenset[int]], list[int]]:
-    """The first states of *pattern*, those that follow each, and what each of them reads."""
-    parsed = _parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
-    automaton = Automaton(most_expanded=MAX_EXPANDED_TO_READ)
-    part = automaton.build(parsed, parsed.state.flags)
-    follows: dict[int, set[int]] = {}
-    for before, after in automaton.follows:
-        follows.setdefault(before, set()).add(after)
-    return part.first, {state: frozenset(every) for state, every in follows.items()}, automaton.reads
-
-
-def reach(pattern: re.Pattern[Any], text: str | bytes, start: int, end: int) -> int:
-    """How many characters of *text* from *start* a match of *pattern* may read, whether it is found or not."""
-    first, follows, reads = _compile(pattern)
-    states, at = first, start
-    while at < end:
-        place = PLACES.get(text[at] if isinstance(text, str) else chr(text[at]), -1)
-        states = frozenset(state for state in states if place < 0 or reads[state] >> place & 1)
-        if not states:
-            break
-        states = frozenset().union(*(follows.get(state, frozenset()) for state in states))
-        at += 1
-    return at - start + 1
 
 
 def _prune_to_loops(follows: dict[int, set[int]]) -> dict[int, set[int]]:
