@@ -17,7 +17,6 @@ from bot.clients.rules import RulesClient
 from bot.clients.urls import BadUrl, checked_base
 from bot.members.model import Member
 from bot.rules.model import RuleDraft
-from sandbox.services.faults import KINDS
 from sandbox.services.running import MEMBERS_KEY, OTHER_KEY, RULES_KEY, Services
 from sandbox.services.seed import RULES
 from tests.clients.conftest import EVERY_SWITCH
@@ -136,40 +135,6 @@ async def test_segments_and_duplicates_are_refused_in_words(services: Services) 
     async with members_client(services, "site_9") as elsewhere:
         with pytest.raises(errors.WrongAddress, match="Site not found"):
             await elsewhere.all()
-
-
-UNCLEAR = (
-    "500",
-    "500_after",
-    "503",
-    "html",
-    "empty",
-    "truncated",
-    "wrong_type",
-    "redirect",
-    "cut_before",
-    "cut_after",
-    "never",
-)
-
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"delay", "bodiless"}])
-async def test_a_faulty_answer_to_a_write_is_refused_or_unknown_and_never_repeated(
-    services: Services, kind: str
-) -> None:
-    services.rules.stage.faults.add(kind, method="DELETE", times=9, value=1)
-    async with rules_client(services) as rules:
-        with pytest.raises(errors.OutcomeUnknown if kind in UNCLEAR else errors.Refusal):
-            await rules.delete("Redirect_x1old")
-    assert len(services.rules.calls("DELETE")) == 1
-
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"delay", "never", "bodiless"}])
-async def test_a_faulty_answer_to_a_read_is_one_of_ours(services: Services, kind: str) -> None:
-    services.rules.stage.faults.add(kind, times=9)
-    async with rules_client(services) as rules:
-        with pytest.raises(errors.ClientError):
-            await rules.all()
 
 
 async def test_a_read_is_tried_again(services: Services) -> None:
