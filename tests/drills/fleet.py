@@ -239,12 +239,6 @@ class Fleet:
         found = busy | {"requests": requests, "messages": (await self.store.outbox.backlogs())["message"][0]}
         return {str(name): many for name, many in found.items() if many}
 
-    async def left_alone(self) -> int:
-        """How many requests the bot has given up, because too many processes died with them."""
-        given_up = inbox.c.attempt > MAX_ATTEMPTS
-        async with self.store.session.reading() as connection:
-            return int(await connection.scalar(sa.select(sa.func.count()).select_from(inbox).where(given_up)) or 0)
-
     async def all_changes(self) -> list[Change]:
         """Every change there is, oldest first."""
         query = sa.select(changes.c.document).order_by(changes.c.created)

@@ -16,7 +16,6 @@ from handlers.changes.titles import title_of
 from sandbox.gatehouse import ALICE, CARA
 from sandbox.services.seed import members
 from sandbox.slack.story import Person
-from tests.drills import report
 from tests.drills.fleet import OPS, PATIENCE, Fleet, in_turn, running_fleet, until
 from tests.harness.databases import BOTH
 from tests.harness.looking import open_details
@@ -109,6 +108,8 @@ STORIES = {
     ),
 }
 CASES = [(name, step) for name, story in STORIES.items() for step in story.steps]
+NOT_REPEATED = {("create a rule", "write:1")}
+"""Nobody knows whether a create got to the service that was noted and not answered, so it is not sent again."""
 
 
 @pytest.mark.threat("B1")
@@ -118,32 +119,22 @@ async def test_killed_at_any_step_it_is_done_once_and_told_truly(
     case: tuple[str, str],
     database_url: str,
     tmp_path: Path,
-    request: pytest.FixtureRequest,
-    record_property: Callable[[str, object], None],
 ) -> None:
     name, step = case
     story = STORIES[name]
     async with running_fleet(database_url, tmp_path) as fleet:
         if step == "sent:1":
             getattr(fleet.services, story.service).stage.faults.add("cut_after", method=story.method)
-        told, again = await lived_through(fleet, story, step)
+        await lived_through(fleet, story, step)
         change = (await fleet.all_changes())[0]
 
         writes = len(getattr(fleet.services, story.service).calls(story.method))
         assert len(await fleet.all_changes()) == 1
         assert fleet.replicas[0].starts == 2, "it died once, and only once"
         assert writes == effects(fleet, story) == (change.state is State.APPLIED)
-        assert change.state is State.APPLIED or (story.kind is Kind.RULE_CREATE and change.state is State.UNSETTLED)
+        assert change.state is (State.UNSETTLED if case in NOT_REPEATED else State.APPLIED)
         assert await card(fleet, change) == title_of(change)
         assert await fleet.store.audit.verify() is None
-
-        copies = [one for one in fleet.slack.state.messages if one.channel == OPS and one.visible_to is None]
-        database = database_url.partition(":")[0].replace("sqlite", "SQLite").replace("postgresql", "PostgreSQL")
-        row = (_said(step), name, database, told, again, str(writes), str(change.state), str(len(copies)))
-    record_property("reliability", row)
-    if not request.config.getoption("--write-reliability"):
-        known = [report.promised(each) for each in report.documented()]
-        assert report.promised(row) in known, "docs/reliability.md says otherwise: run make reliability"
 
 
 @pytest.mark.threat("B1")
@@ -172,17 +163,8 @@ async def test_killed_again_by_each_that_takes_over_it_is_still_done_once(databa
         assert len(fleet.services.rules.calls("DELETE")) == effects(fleet, story) == 1
 
 
-def _said(step: str) -> str:
-    """The step in the words of the table: the second time is that of the approval."""
-    name, _, number = step.partition(":")
-    return f"{name}, of the approval" if number == "2" else name
-
-
-async def lived_through(fleet: Fleet, story: Story, step: str) -> tuple[str, str]:
-    """Play the story with a process that dies at *step* and is started again; what Slack was told, what was repeated.
-
-    The steps right behind the acknowledgement race with it: what was stored is done, whatever Slack got to hear.
-    """
+async def lived_through(fleet: Fleet, story: Story, step: str) -> None:
+    """Play the story with a process that dies at *step* and is started again."""
     only = fleet.replicas[0]
     only.start(die_at=step)
     await only.ready()
@@ -190,28 +172,20 @@ async def lived_through(fleet: Fleet, story: Story, step: str) -> tuple[str, str
     alice, cara = Person(fleet.slack, ALICE.id, OPS, patience=PATIENCE), Person(fleet.slack, CARA.id, OPS)
     keeper = asyncio.create_task(only.kept_up())
     try:
-        taken = await _insisted(fleet, step, "1", lambda: story.begin(fleet, alice))
+        await _insisted(fleet, step, "1", lambda: story.begin(fleet, alice))
         if story.approved:
-            taken &= await _insisted(fleet, step, "2", lambda: approves(fleet, cara))
+            await _insisted(fleet, step, "2", lambda: approves(fleet, cara))
         await fleet.settled()
     finally:
         keeper.cancel()
-    name = step.partition(":")[0]
-    if name in {"run", "propose"}:
-        return "either", "no"
-    return ("that it was taken" if taken else "that it failed"), ("yes" if name == "store" else "no")
 
 
-async def _insisted(fleet: Fleet, step: str, number: str, act: Callable[[], Awaitable[bool]]) -> bool:
+async def _insisted(fleet: Fleet, step: str, number: str, act: Callable[[], Awaitable[bool]]) -> None:
     """Do it; once more where Slack said that it did not work and nothing of it can be known yet."""
-    if await act():
-        return True
-    name, _, at = step.partition(":")
-    if (name, at) == ("store", number):
+    if not await act() and step == f"store:{number}":
         await until(fleet.replicas[0].started_anew, "the process is started again")
         await fleet.replicas[0].ready()
         assert await act(), "the second time it works"
-    return False
 
 
 async def approves(fleet: Fleet, cara: Person) -> bool:

@@ -66,7 +66,7 @@ async def test_a_stopped_process_that_wakes_up_changes_nothing_any_more(
         assert await fleet.store.audit.verify() is None
     record_property(
         "figure",
-        f"D8 stopped before '{step}': taken over by another replica; woken up, it changed nothing: 1 delete, 1 record",
+        "D8 a replica stopped in a delete and woken up: another took it over, and it changed nothing (1 delete, 1 record)",
     )
 
 
