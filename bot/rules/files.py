@@ -29,7 +29,7 @@ def read_rule_file(content: bytes) -> list[Any]:
 
     Raises BadFile where it is not a file of rules.
     """
-    records = _records(parse_json(file_text(content).text))
+    records = _records(parse_json(file_text(content)))
     if not records:
         raise BadFile("The file has an empty list.", "Check that the export had any rules.")
     if len(records) > MAX_RULES:

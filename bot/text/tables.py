@@ -1,171 +1,132 @@
-"""Parse tables that people save and paste, with any separator, quotes and broken rows, whatever the columns are about."""
+"""Read a table (CSV) whose first row has known headings; any other heading is refused by name, and nothing is guessed."""
 
 from __future__ import annotations
 
 import csv
 import io
-import itertools
-import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from bot.text.code_pages import Reading
-from bot.text.encoding import EMPTY_FILE, BadFile, is_escaped_formula, is_formula
+from bot.text.encoding import EMPTY_FILE, BadFile, file_text, is_escaped_formula, is_formula, unescape_formula
 
-SPACES: Final = " \t\r\n\u00a0"
-BLANKS: Final = f"{SPACES}\u200b\ufeff"
 MAX_ROWS: Final = 20_000
-MAX_COLUMNS: Final = 500
 MAX_LINE: Final = 1_000_000
 """Characters of a line: the CSV parser holds the GIL until the end of a line."""
-SAMPLE: Final = 100
-"""Rows that the separator and the columns are detected by."""
-SEPARATORS: Final = (",", ";", "\t", "|")
-SAID_SEPARATOR: Final = re.compile(r"sep=([^\w\s\"']|\t)\r?\n")
-"""The first line that spreadsheets write and read to state a separator."""
-
-Lines = list[tuple[int, list[str]]]
+SEPARATORS: Final = (",", ";", "\t")
+MAX_TITLES: Final = 20
+"""Unknown headings that are named."""
+MAX_TITLE: Final = 60
+"""Characters of a heading that is named."""
 
 
 @dataclass(frozen=True, slots=True)
-class UnusedColumn:
-    """A column that has content or a heading, but isn't used."""
+class TableRow:
+    """The row that begins in *line*, from 1."""
 
-    title: str
-    values: Counter[str]
-    """Its distinct texts -> the number of rows with each; the empty text for empty cells."""
+    line: int
+    cells: tuple[str, ...]
+    """As they are in the file."""
+    values: Mapping[str, str]
+    """Its text by heading; empty for a heading that the table doesn't have."""
+    flaw: str = ""
+    """Why the row can't be read, as the rest of a sentence."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableFile:
-    """How a table was read, and its unused columns."""
-
-    header: tuple[str, ...] | None
-    known_header: bool
-    """Whether any heading is known; if none is, the first row may be data."""
-    unused: tuple[UnusedColumn, ...]
-    encoding: str
+@dataclass(frozen=True, slots=True)
+class Table:
+    headings: tuple[str, ...]
+    """As they are in the file."""
+    rows: tuple[TableRow, ...]
     separator: str
-    readings: tuple[Reading, ...] = ()
-    """How the file could be read, where it is not Unicode and that makes a difference."""
 
 
-def flaw_of(texts: Mapping[Any, str], surplus: Sequence[str]) -> str:
-    """Return why a row can't be read, as the rest of a sentence; empty where it can.
+def read_table(content: bytes, required: Sequence[str], optional: Sequence[str], most: int = MAX_ROWS) -> Table:
+    """Return the table in *content*, which has the *required* headings, and maybe *optional* ones, in any order and case.
 
-    *texts*: its cells by column. *surplus*: those beyond the last heading, by a separator in a text without quotes.
+    Raises BadFile where it is another table, is not UTF-8, or has more than *most* rows.
     """
-    if formula := next((column for column, text in texts.items() if is_formula_cell(text)), None):
-        return f"the column {formula} has a formula, which is not read as text"
-    count = sum(bool(cell.strip(BLANKS)) for cell in surplus)
-    return f"{count} cell{'s' * (count > 1)} too many: put texts with separators in quotes" if count else ""
+    text = file_text(content)
+    heading_line = text.lstrip("\r\n").partition("\n")[0]
+    separator = max(SEPARATORS, key=heading_line.count)
+    rows = _read_rows(text, separator)
+    _, headings = next(rows, (0, []))
+    places = _places(headings, required, optional)
+    found: list[TableRow] = []
+    for line, cells in rows:
+        if len(found) == most:
+            raise BadFile(f"The table has more than {most:,} rows.", "Split it.")
+        found.append(_table_row(line, cells, places, len(headings), (*required, *optional)))
+    if not found:
+        raise BadFile(*EMPTY_FILE)
+    return Table(tuple(headings), tuple(found), separator)
 
 
-def is_blank(cells: Sequence[str]) -> bool:
-    return not "".join(cells).strip(BLANKS)
-
-
-def is_formula_cell(text: str) -> bool:
-    """Whether a spreadsheet would run *text* as a formula. A single dash is not one: in many tables it means empty."""
-    return len(text) > 1 and is_formula(text) and not is_escaped_formula(text)
-
-
-def read_lines(text: str, is_bare: Callable[[str], bool]) -> tuple[str, Lines]:
-    """Return the separator and the rows of the table in *text*; raises BadFile.
-
-    *is_bare*: whether a cell is exactly the subject of the table, such as an email, by which the separator is detected.
-    """
-    if said := SAID_SEPARATOR.match(text):
-        return said[1], parse_lines(text[said.end() :], said[1], after=1)
-    separator = max(SEPARATORS, key=lambda each: _score(text, each, is_bare))
-    return separator, parse_lines(text, separator)
-
-
-def _score(text: str, separator: str, is_bare: Callable[[str], bool]) -> tuple[int, int]:
-    """Return the number of rows with a bare cell, and the number of rows of the most common length."""
-    rows: list[list[str]] = []
+def _read_rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield every row that is not blank, with the number of the line where it begins; raises BadFile."""
+    reader = csv.reader(_lines(text), delimiter=separator, strict=True, skipinitialspace=True)
+    start = 1
     try:
-        said = (row for row in csv.reader(_physical_lines(text), delimiter=separator) if not is_blank(row))
-        rows.extend(itertools.islice(said, SAMPLE))
-    except csv.Error:
-        return 0, 0
-    alone = sum(any(is_bare(cell) for cell in row[:MAX_COLUMNS]) for row in rows)
-    ((width, count),) = Counter(len(row) for row in rows).most_common(1) or [(0, 0)]
-    return alone, count if width > 1 else 0
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                yield start, cells
+            start = reader.line_num + 1
+    except csv.Error as error:
+        advice = "Usually an unclosed quote, or text after a closing one: put the whole cell in quotes."
+        raise BadFile(f"The row in line {start:,} can’t be read ({error}).", advice) from error
 
 
-def _physical_lines(text: str, after: int = 0) -> Iterator[str]:
-    """Yield the lines of *text*; raises BadFile for a line that would take long to parse."""
-    for number, line in enumerate(io.StringIO(text, newline=""), after + 1):
+def _lines(text: str) -> Iterator[str]:
+    for number, line in enumerate(io.StringIO(text, newline=""), 1):
         if len(line) > MAX_LINE:
-            raise BadFile(
-                f"Line {number:,} is too long: a line has at most {MAX_LINE:,} characters.",
-                "Put each row on a line of its own, and shorten its longest cell.",
-            )
+            raise BadFile(f"Line {number:,} is too long: a line has at most {MAX_LINE:,} characters.")
         yield line
 
 
-def parse_lines(text: str, separator: str, after: int = 0) -> Lines:
-    """Return every row that is not blank, with the number of the line where it begins."""
-    reader = csv.reader(_physical_lines(text, after), delimiter=separator, strict=True, skipinitialspace=True)
-    found: Lines = []
-    start = after + 1
-    try:
-        for cells in reader:
-            if len(cells) > MAX_ROWS:
-                raise _too_wide(start)
-            if not is_blank(cells):
-                found.append((start, cells))
-            start = after + reader.line_num + 1
-            if len(found) > MAX_ROWS + 1:
-                raise _too_many_rows(MAX_ROWS)
-    except csv.Error as error:
-        advice = "Usually an unclosed quote."
-        if "expected after" in str(error):
-            advice = "Text follows a closing quote: put the whole cell in quotes, or each email on its own line."
-        raise BadFile(f"The row in line {start:,} can’t be read ({error}).", advice) from error
-    return found
+def _places(headings: Sequence[str], required: Sequence[str], optional: Sequence[str]) -> dict[str, int]:
+    """Return the index of each known heading; raises BadFile where one is missing, unknown, or there twice."""
+    names = [heading.strip().casefold() for heading in headings]
+    known = (*required, *optional)
+    places = {name: names.index(name) for name in known if name in names}
+    missing = [name for name in required if name not in places]
+    others = [
+        heading.strip()[:MAX_TITLE] or f"column {at + 1}"
+        for at, heading in enumerate(headings)
+        if at not in places.values()
+    ]
+    if not missing and not others:
+        return places
+    renamed = {name: title for name in missing if (title := _find_similar(name, others)) is not None}
+    rest = [f"“{title}”" for title in others if title not in renamed.values()]
+    if len(rest) > MAX_TITLES:
+        rest[MAX_TITLES:] = [f"and {len(rest) - MAX_TITLES:,} more"]
+    sentences = [
+        *(f"Rename the column “{title}” to {name}." for name, title in renamed.items()),
+        *(f"No column is called {name}." for name in missing if name not in renamed),
+        *([f"Remove: {', '.join(rest)}."] if rest else []),
+    ]
+    expected = f"{' and '.join(required)}, and optionally {', '.join(optional)}"
+    raise BadFile(" ".join(sentences), f"The first row has the headings {expected}, each once.")
 
 
-def _too_wide(line: int) -> BadFile:
-    return BadFile(
-        f"The row in line {line:,} is too long: a row has at most {MAX_COLUMNS} cells.",
-        "Remove columns that Gatehouse doesn’t need. Put each email on its own line.",
-    )
+def _find_similar(name: str, titles: Sequence[str]) -> str | None:
+    """Return the first of *titles* that begins or ends with *name*, whatever is between its letters."""
+    letters = ((title, "".join(filter(str.isalpha, title)).casefold()) for title in titles if "@" not in title)
+    return next((title for title, word in letters if word.startswith(name) or word.endswith(name)), None)
 
 
-def _too_many_rows(most: int) -> BadFile:
-    return BadFile(f"The table has more than {most:,} rows.", "Split it.")
+def _table_row(
+    line: int, cells: Sequence[str], places: Mapping[str, int], width: int, known: Sequence[str]
+) -> TableRow:
+    texts = {name: cells[at].strip() for name, at in places.items() if at < len(cells)}
+    values = dict.fromkeys(known, "") | {name: unescape_formula(text) for name, text in texts.items()}
+    return TableRow(line, tuple(cells), values, _flaw(texts, cells[width:]))
 
 
-def body_of(lines: Lines, has_header: bool, most: int = MAX_ROWS) -> tuple[Lines, int]:
-    """Return the rows of a table without its header, and its number of columns; raises BadFile."""
-    if wide := next((line for line, cells in lines if len(cells) > MAX_COLUMNS), None):
-        raise _too_wide(wide)
-    body = lines[1:] if has_header else lines
-    if not body:
-        raise BadFile(*EMPTY_FILE)
-    if len(body) > most:
-        raise _too_many_rows(most)
-    return body, len(lines[0][1]) if has_header else max(len(cells) for _, cells in body)
-
-
-def unused_columns(
-    header: Sequence[str] | None, body: Lines, width: int, used: Collection[int]
-) -> tuple[UnusedColumn, ...]:
-    """Return the columns with content or a heading whose indexes are not in *used*."""
-    found = []
-    for at in range(width):
-        if at not in used:
-            values = Counter(cells[at].strip(BLANKS) if at < len(cells) else "" for _, cells in body)
-            if any(values) or (header is not None and header[at].strip(BLANKS)):
-                found.append(UnusedColumn(column_title(header, at), values))
-    return tuple(found)
-
-
-def column_title(header: Sequence[str] | None, at: int) -> str:
-    """Return the title of the column at index *at*."""
-    given = header[at].strip(BLANKS) if header is not None and at < len(header) else ""
-    return given or f"column {at + 1}"
+def _flaw(texts: Mapping[str, str], surplus: Sequence[str]) -> str:
+    """Return why a row can't be read; empty where it can. *surplus*: the cells beyond the last heading."""
+    for name, text in texts.items():
+        if len(text) > 1 and is_formula(text) and not is_escaped_formula(text):
+            return f"the column {name} has a formula, which is not read as text"
+    count = sum(bool(cell.strip()) for cell in surplus)
+    return f"{count} cell{'s' * (count > 1)} too many: put texts with separators in quotes" if count else ""

@@ -69,7 +69,7 @@ def line_of(item: Item, *, has_begun: bool, since: Change | None = None) -> str:
     line = f"{mark if has_begun else '•'} {item_name(item)}"
     why = why_words(item.why, 160)
     if item.outcome is Outcome.SKIPPED:
-        return f"{line}: " + (why if item.follows and why else f"skipped ({why})" if why else "skipped")
+        return f"{line}: " + (f"skipped ({why})" if why else "skipped")
     if has_begun and item.outcome is Outcome.WAITING:
         return f"{line}: waiting"
     if item.outcome not in AS_PLANNED:
@@ -181,9 +181,8 @@ def counts_text(tally: Tally) -> str:
 
 
 def table(whole: Change, items: Sequence[Item]) -> bytes:
-    """Return the rows of an import as CSV, each with its outcome; a row that was done together with another has that one's."""
-    by_number = {item.number: item for item in items}
-    rows = [(item.cells, OUTCOMES[by_number.get(item.follows, item).outcome].word, item.why) for item in items]
+    """Return the rows of an import as CSV, each with its outcome."""
+    rows = [(item.cells, OUTCOMES[item.outcome].word, item.why) for item in items]
     return result_table(whole.bulk.columns, rows, whole.bulk.separator)
 
 
@@ -193,7 +192,7 @@ def file_name(whole: Change) -> str:
 
 def comment(whole: Change, items: Sequence[Item]) -> str:
     """Return the message that goes with the result file, as mrkdwn."""
-    skipped = sum(item.outcome is Outcome.SKIPPED and not item.follows for item in items)
+    skipped = sum(item.outcome is Outcome.SKIPPED for item in items)
     head = title_of(whole, Tally(item.outcome for item in items))
     entries = "1 entry was" if skipped == 1 else f"{skipped:,} entries were"
     why = f" {entries} skipped. The attached file says why, and what" if skipped else " The attached file says what"

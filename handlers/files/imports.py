@@ -1,85 +1,93 @@
-"""The flow of every import: a file, a preview of each of its rows, what people choose, and one bulk change."""
+"""Imports of rules and members: a file, a preview of each of its rows, and one bulk change."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Any, Final
 
+from bot.changes.model.edits import Target
+from bot.changes.model.items import ImportRow, Item, Outcome
 from bot.changes.model.parts import BulkAct, ChangeRequest, Purpose
 from bot.changes.proposals import Proposal
+from bot.changes.refusals import EndsBeforeStart, TimeIsPast
+from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
+from bot.members.member_import_plan import Mode, plan_members, read_member_table
+from bot.rules.files import read_rule_file
+from bot.rules.model import Groups, Rule
+from bot.rules.redirect_table import ends_of, has_paths, is_table, plan_redirects, read_redirect_table
+from bot.rules.rule_import_plan import plan_rules
 from bot.text.encoding import BadFile
+from bot.text.tables import Table
 from handlers.blocks import modals
 from handlers.blocks.messages import quote_plain
 from handlers.blocks.modals import View
-from handlers.changes.requests import record, with_times
-from handlers.files import preview_view
+from handlers.changes.requests import record, resolve_end, start_of_command, with_times
+from handlers.errors import TimeIsFar
 from handlers.files.import_form_view import (
-    ALL_SKIPPED,
+    MEMBER_FORMS,
     MOVED,
+    RULE_FORMS,
     SILENT,
-    UNANSWERED,
     Handed,
     ImportForms,
     file_form,
     handed_errors,
     plan_form,
 )
-from handlers.files.import_plan import ImportPlan
-from handlers.grammar.time_fields import parse_start
-from handlers.slack.registry import Form, Recorded, submits
-from handlers.slack.reply import Caller
+from handlers.files.preview_view import ImportPlan, TableEnd, first_loops, loop_words
+from handlers.grammar.time_fields import parse_expiry, parse_start
+from handlers.members.commands import MembersImport
+from handlers.members.member_refs import extra_segments, site_for
+from handlers.rules.commands import RulesImport
+from handlers.rules.reasons import first_problem
+from handlers.rules.rule_check import NEW, PARTLY, added_loops
+from handlers.slack.registry import Form, Recorded, handles, submits
+from handlers.slack.reply import Caller, Modal, Reply
 
-C = TypeVar("C")
+
+@handles(RulesImport)
+async def import_rules(command: RulesImport, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return Modal(file_form(RULE_FORMS, Handed(caller.channel)))
+
+
+@handles(MembersImport)
+async def import_members(command: MembersImport, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    site = await site_for(command.site, caller, gatehouse)
+    return Modal(file_form(MEMBER_FORMS, Handed(caller.channel, site=site.name)))
 
 
 @dataclass(frozen=True, slots=True)
-class Import(Generic[C]):
-    """One kind of import, whose forms it takes in. What people choose in the second one is of the type *C*.
+class Import:
+    """One kind of import, whose forms it takes in. *plan* says what would be done with the bytes that were handed over.
 
-    *plan* says what would be done with the bytes that were handed over, by what was chosen; None before anything was.
     Each person has one import at work at a time.
     """
 
     forms: ImportForms
-    read_choices: Callable[[View], C | None]
-    plan: Callable[[bytes, Handed, C | None, Caller, Gatehouse], Awaitable[ImportPlan]]
+    plan: Callable[[bytes, Handed, Caller, Gatehouse], Awaitable[ImportPlan]]
 
     def __post_init__(self) -> None:
-        submits(
-            self.forms.file_id,
-            Form(
-                Handed.of_file_form,
-                self._preview,
-                handed_errors,
-                lambda form: modals.loading_view(modals.title_of(form)),
-            ),
-        )
-        submits(self.forms.plan_id, Form(self.read, self._save))
-
-    def read(self, view: View) -> tuple[Handed, C | None]:
-        """Return what a form with a preview keeps, and what was chosen in it."""
-        return Handed.of(view), self.read_choices(view)
-
-    async def show(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View:
-        """Return the form with what happens by what was chosen; the file is read again."""
-        async with gatehouse.limits.file_work(caller.user):
-            return plan_form(self.forms, *await self._make_plan(*agreed, caller, gatehouse))
+        loading = modals.loading_view(self.forms.title)
+        submits(self.forms.file_id, Form(Handed.of_file_form, self._preview, handed_errors, lambda _: loading))
+        submits(self.forms.plan_id, Form(Handed.of, self._save))
 
     async def _preview(self, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> View:
         handed = replace(handed, typed_at=(caller.asked_at or gatehouse.now()).isoformat())
         try:
-            return await self.show((handed, None), caller, gatehouse)
+            async with gatehouse.limits.file_work(caller.user):
+                return plan_form(self.forms, *await self._make_plan(handed, caller, gatehouse))
         except BadFile as error:
             return file_form(self.forms, handed, str(error))
 
-    async def _save(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
+    async def _save(self, sent: Handed, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
         async with gatehouse.limits.file_work(caller.user):
-            plan, handed = await self._make_plan(*agreed, caller, gatehouse)
-            why = _why_not_yet(plan, handed, is_moved=handed != agreed[0])
+            plan, handed = await self._make_plan(sent, caller, gatehouse)
+            silent = SILENT if plan.loops and not handed.reason.strip() else ""
+            why = MOVED if handed != sent else silent
             if why or plan.is_empty:
                 return plan_form(self.forms, plan, handed, why)
             into = f" into {plan.site}" if plan.site else ""
@@ -92,19 +100,18 @@ class Import(Generic[C]):
                     requester=caller.user,
                     channel=caller.channel,
                     reason=handed.reason,
-                    warnings=preview_view.first_loops(plan.loops),
+                    warnings=first_loops(plan.loops),
                 ),
             )
             start, typed = parse_start(handed.start), _as_of_typing(handed, caller)
-            proposal = await with_times(proposal, typed, gatehouse, start=start, expiry=plan.expiry)
+            expiry = plan.end.expiry if plan.end else None
+            proposal = await with_times(proposal, typed, gatehouse, start=start, expiry=expiry)
             return await record(proposal, caller, gatehouse)
 
-    async def _make_plan(
-        self, handed: Handed, chosen: C | None, caller: Caller, gatehouse: Gatehouse
-    ) -> tuple[ImportPlan, Handed]:
+    async def _make_plan(self, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> tuple[ImportPlan, Handed]:
         """Return the plan, and what its form keeps; raises BadFile, the errors of `FileReader` and those of clients."""
         content = await gatehouse.files.read(handed.file) if handed.file else handed.pasted.encode()
-        plan = await self.plan(content, handed, chosen, _as_of_typing(handed, caller), gatehouse)
+        plan = await self.plan(content, handed, _as_of_typing(handed, caller), gatehouse)
         # In a thread: there may be very many rows.
         return plan, replace(handed, seen=await asyncio.to_thread(plan.fingerprint))
 
@@ -114,14 +121,103 @@ def _as_of_typing(handed: Handed, caller: Caller) -> Caller:
     return replace(caller, asked_at=datetime.fromisoformat(handed.typed_at)) if handed.typed_at else caller
 
 
-def _why_not_yet(plan: ImportPlan, handed: Handed, *, is_moved: bool) -> str:
-    """Return why nothing is imported of a preview that was sent, which says so; empty where it can be."""
-    if is_moved:
-        return MOVED
-    if plan.unanswered:
-        return UNANSWERED
-    if plan.loops and not handed.reason.strip():
-        return SILENT
-    if not plan.is_empty and all(item.kind is None for item in plan.items):
-        return ALL_SKIPPED
-    return ""
+async def _plan_members(content: bytes, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> ImportPlan:
+    site = gatehouse.site(handed.site)
+    live = (await site.members.all()).whole()
+    extra = await extra_segments(caller, gatehouse)
+    table = await asyncio.to_thread(read_member_table, content)
+    rows = await asyncio.to_thread(plan_members, table, Mode(handed.mode), site.name, live, extra)
+    return member_plan(table, rows, site.name)
+
+
+def member_plan(table: Table, rows: Sequence[ImportRow], site: str) -> ImportPlan:
+    items = [
+        _item(at, row, "line", row.cells, Target(service="members", site=site, key=row.title[:320] or None))
+        for at, row in enumerate(rows, 1)
+    ]
+    return ImportPlan(rows, items, "line", table.headings, table.separator, site)
+
+
+def _item(number: int, row: ImportRow, word: str, cells: tuple[str, ...], target: Target, **after: Any) -> Item:
+    """Return the item for *row*; *target* and *after* are recorded where nothing is done."""
+    source = f"{word} {row.number}"
+    if row.edit is not None:
+        return Item.of(number, row.edit, source=source, cells=cells)
+    skipped: dict[str, Any] = {"outcome": Outcome.SKIPPED, "why": row.why}
+    return Item(number=number, target=target, source=source, cells=cells, after=after or None, **skipped)
+
+
+async def _plan_rules(content: bytes, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> ImportPlan:
+    groups = await _groups(gatehouse)
+    if await asyncio.to_thread(is_table, content):
+        table = await asyncio.to_thread(read_redirect_table, content)
+        end = await _end_of_table(table, handed, caller, gatehouse)
+        live = (await gatehouse.rules.all()).whole()
+        rows = await asyncio.to_thread(list, plan_redirects(table, handed.host, live, first_problem))
+        plan = replace(rule_plan(rows, "line"), end=end, has_paths=has_paths(table))
+    else:
+        records = await asyncio.to_thread(read_rule_file, content)
+        live = (await gatehouse.rules.all()).whole()
+        rows = await asyncio.to_thread(list, plan_rules(records, live, groups, first_problem))
+        plan = rule_plan(rows, "record")
+    return await _with_loops(plan, live, groups)
+
+
+def rule_plan(rows: Sequence[ImportRow], word: str) -> ImportPlan:
+    items = [
+        _item(at, row, word, (str(row.number), row.title), Target(service="rules"), name=row.title)
+        for at, row in enumerate(rows, 1)
+    ]
+    return ImportPlan(rows, items, word, columns=(word, "name"))
+
+
+async def _groups(gatehouse: Gatehouse) -> Groups | None:
+    """Return the groups that a rule can be put into, which are none where the service has no groups; None where it can't tell."""
+    try:
+        return Groups.of((await gatehouse.groups.fresh()).whole())
+    except ClientError:
+        return None
+
+
+async def _with_loops(plan: ImportPlan, live: Sequence[Rule], groups: Groups | None) -> ImportPlan:
+    """Return *plan* with the loops that it would cause."""
+    numbers = {f"{NEW} {row.number}": row.number for row in plan.rows if row.edit is not None}
+    after = {f"{NEW} {row.number}": row.edit.after or {} for row in plan.rows if row.edit is not None}
+    made = await asyncio.to_thread(lambda: [Rule.model_validate({**rule, "id": key}) for key, rule in after.items()])
+    added = await added_loops(live, made, groups)
+    loops = list(dict.fromkeys(loop_words(loop, numbers, plan.word) for loop in added.findings))
+    return replace(plan, loops=loops, limits=() if added.is_whole else (PARTLY,))
+
+
+def _bad_end(flaw: str) -> BadFile:
+    then = "Write 2026-12-31, 2026-12-31 18:00 or 2 weeks, the same in each row, or remove the column."
+    return BadFile(f"The column until can’t be used. {flaw}", then)
+
+
+async def _end_of_table(table: Table, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> TableEnd | None:
+    """Return until when the rules of *table* are to last, None for good; raises BadFile, and as `resolve_start` does."""
+    ends = ends_of(table)
+    if not any(ends):
+        return None
+    if len(ends) > 1:
+        raise _bad_end("The rows differ, and an import has one end for all.")
+    (text,) = ends
+    named = f"“{text[:60]}”"
+    # 01/02/2027 begins with the day in Europe, and with the month in America.
+    if "/" in text or (expiry := parse_expiry(text)) is None:
+        raise _bad_end(f"{named} is not a time, or is longer than a year.")
+    if expiry.seconds is not None:
+        return TableEnd(expiry)
+    starts = await start_of_command(parse_start(handed.start), caller, gatehouse) or gatehouse.now()
+    try:
+        return TableEnd(expiry, (await resolve_end(expiry, starts, caller, gatehouse))[0])
+    except TimeIsPast as error:
+        raise _bad_end(f"{named} is in the past.") from error
+    except EndsBeforeStart as error:
+        raise _bad_end(f"{named} is before the start.") from error
+    except TimeIsFar as error:
+        raise _bad_end(f"{named} is more than a year ahead.") from error
+
+
+RULE_IMPORT: Final = Import(RULE_FORMS, _plan_rules)
+MEMBER_IMPORT: Final = Import(MEMBER_FORMS, _plan_members)

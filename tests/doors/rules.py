@@ -325,20 +325,12 @@ async def import_of_what_is_gone(play: RulePlay) -> None:
     await play.becomes(play.made, play.before | {"pairs": _without_ids(play)}, new=True)
 
 
-@door(RulesImport, import_form_view.RULES_FILE, import_form_view.RULES)
-async def import_over_what_differs(play: RulePlay) -> None:
-    changed = play.before | {"description": "From the file"}
-    over = {"1 rule that differs here": "Overwrite the current rules"}
-    await _imports(play, changed, **over)
-    await play.becomes(play.now, changed)
-
-
-async def _imports(play: RulePlay, record: Record, **choices: str) -> None:
+async def _imports(play: RulePlay, record: Record) -> None:
     await play.alice.opens("/rules import")
     play.alice.attaches("File", **{"rules.json": json.dumps([record]).encode()})
     assert await play.alice.submits() == {}
     await play.alice.sees_form("Nothing has changed yet")
-    await play.sends(**{"On or off?": "As in the file: rules that are on match at once"}, **choices)
+    await play.sends()
 
 
 def _without_ids(play: RulePlay) -> list[dict[str, Any]]:

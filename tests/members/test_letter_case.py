@@ -10,10 +10,7 @@ import pytest
 from bot.changes.adapters import snapshot_of_members
 from bot.changes.model.edits import Target
 from bot.members.access_check import Standing, explain_access
-from bot.members.csv import read_member_file
-from bot.members.csv_columns import Mode
-from bot.members.import_entries import Add, Alter, NothingToDo
-from bot.members.member_import_plan import plan_members
+from bot.members.member_import_plan import Mode, plan_members, read_member_table
 from bot.members.model import Member, find_by_email, fold_case, use_known_spelling
 
 SAME = [("ANNA", "anna"), ("Éva", "éva"), ("ΝΊΚΗ", "νίκη"), ("Straße", "straße")]
@@ -24,18 +21,18 @@ PAIRS = [(*pair, True) for pair in SAME] + [(*pair, False) for pair in OTHER]
 @pytest.mark.parametrize(("has", "typed", "same"), [*PAIRS, *((typed, has, same) for has, typed, same in PAIRS)])
 def test_all_places_agree_on_what_is_the_same(has: str, typed: str, same: bool) -> None:
     member, email = Member(email=f"{has}@example.com", segments=(has,)), f"{typed}@example.com"
-    table = read_member_file(f"email,segments\n{email},{has}\n".encode())
-    granted = read_member_file(f"email,segments\n{member.email},{typed}\n".encode())
+    table = read_member_table(f"email,segments\n{email},{has}\n".encode())
+    granted = read_member_table(f"email,segments\n{member.email},{typed}\n".encode())
 
     assert (fold_case(has) == fold_case(typed)) is same
     assert (find_by_email([member], email) is member) is same
     assert (snapshot_of_members([member]).live(Target(service="members", site="blog", key=email)) is not None) is same
-    (planned,) = plan_members(table, Mode.ADD, [member], ()).entries
-    assert isinstance(planned, Add) is not same
+    (planned,) = plan_members(table, Mode.ADD, "blog", [member], ())
+    assert (planned.why == "already a member") is same
     assert (explain_access(email, None, site="blog", members=[member]).member is member) is same
     assert use_known_spelling([typed], [has]) == ((has,) if same else (typed,))
-    (planned,) = plan_members(granted, Mode.GRANT, [member], ()).entries
-    assert isinstance(planned, NothingToDo) is same
+    (planned,) = plan_members(granted, Mode.GRANT, "blog", [member], ())
+    assert (planned.why == "nothing to change") is same
     asked = explain_access(member.email, typed, site="blog", members=[member]).asked
     assert asked is not None
     assert (asked.standing is Standing.HAS) is same
@@ -56,18 +53,18 @@ EMAILS = [
 @pytest.mark.parametrize(("has", "typed", "same"), [*EMAILS, *((typed, has, same) for has, typed, same in EMAILS)])
 def test_two_spellings_of_a_domain_are_one_member_who_keeps_theirs(has: str, typed: str, same: bool) -> None:
     member, target = Member(email=has), Target(service="members", site="blog", key=typed)
-    table = read_member_file(f"email,segments\n{typed},vip\n".encode())
-    twice = read_member_file(f"email\n{has}\n{typed}\n".encode())
+    table = read_member_table(f"email,segments\n{typed},vip\n".encode())
+    twice = read_member_table(f"email\n{has}\n{typed}\n".encode())
 
     assert (find_by_email([member], typed) is member) is same
     live = snapshot_of_members([member]).live(target)
     assert live == ({"email": has} if same else None)
     if "zzz" in typed:  # not a domain: no file adds it
         return
-    (granted,) = plan_members(table, Mode.GRANT, [member], ["vip"]).entries
-    assert (isinstance(granted, Alter) and granted.edit("blog").target.key == has) is same
-    first, second = plan_members(twice, Mode.ADD, [], ()).entries
-    assert (isinstance(first, Add), isinstance(second, Add)) == (True, not same)
+    (granted,) = plan_members(table, Mode.GRANT, "blog", [member], ["vip"])
+    assert (granted.edit is not None and granted.edit.target.key == has) is same
+    first, second = plan_members(twice, Mode.ADD, "blog", [], ())
+    assert (first.edit is not None, second.edit is not None) == (True, not same)
 
 
 def test_of_two_members_by_both_spellings_each_is_meant_by_its_own_and_none_by_a_third() -> None:

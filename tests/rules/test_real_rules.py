@@ -15,7 +15,6 @@ from bot.clients.lists import Gap
 from bot.rules.files import export_lines, read_rule_file
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Explained
-from bot.rules.rule_import_plan import Arrival, Choices, InvalidRecord, Same, edit_of
 from bot.rules.url import Url
 from bot.text.names import named_rule, resolve_name
 from bot.text.search import text_of_rule
@@ -91,9 +90,8 @@ def test_an_export_goes_into_an_empty_service_as_it_was_and_is_then_all_the_same
     file = read_rule_file(b"".join(export_lines(RULES)))
 
     plan = plan_rules(file, [])
-    edits = ((entry.number, edit_of(entry, Choices(arrival=Arrival.AS_IN_FILE))) for entry in plan)
-    asked = {number: edit.after for number, edit in edits if edit is not None}
-    refused = {entry.number for entry in plan if isinstance(entry, InvalidRecord)}
+    asked = {row.number: row.edit.after for row in plan if row.edit is not None}
+    refused = {row.number for row in plan if row.is_refused}
     assert refused | set(asked) == set(range(1, len(RULES) + 1))
     names = {"description", "status", "groupId", "name"}
     for number, after in asked.items():
@@ -102,7 +100,7 @@ def test_an_export_goes_into_an_empty_service_as_it_was_and_is_then_all_the_same
         assert {name: (canonical_form(after) or {}).get(name) for name in kept} == kept
 
     again = plan_rules(file, RULES)
-    assert {type(entry) for entry in again} == {Same}
+    assert {row.why for row in again} == {"already here, by its id"}
 
 
 PLACES = [

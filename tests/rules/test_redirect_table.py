@@ -1,97 +1,108 @@
-"""Tables of redirects: which column is which, and what is wrong with a row."""
+"""Tables of redirects: a rule for each row, or what is wrong with it."""
 
 from __future__ import annotations
 
 import pytest
 
-from bot.rules.model import Groups, Rule
-from bot.rules.redirect_table import (
-    read_redirect_file,
-)
-from bot.rules.rule_import_plan import InvalidRecord, New, Same, plan_redirects
+from bot.changes.model.items import ImportRow
+from bot.rules.model import Rule
+from bot.rules.redirect_table import ends_of, has_paths, plan_redirects, read_redirect_table
 from bot.text.encoding import BadFile
 
 SHOP = "https://shop.example.com"
 
 
+def plan(text: str, *live: Rule, host: str = "") -> list[ImportRow]:
+    return list(plan_redirects(read_redirect_table(text.encode()), host, live, str))
+
+
+def redirect(source: str, destination: str) -> Rule:
+    pair = {"source": {"key": "Url", "operator": "Equals", "value": source}, "destination": destination}
+    return Rule.model_validate({"id": "Redirect_1", "name": "Old", "ruleType": "Redirect", "pairs": [pair]})
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "host"),
     [
-        f"from,to\n{SHOP}/a,{SHOP}/b\n",
-        f"\ufeffOld URL;New URL;Owner\r\n{SHOP}/a;{SHOP}/b;Bo\r\n",
-        f'"{SHOP}/a"\t"{SHOP}/b"\n',
-        "Kürzel\tZiel\nshop.example.com/a\tshop.example.com/b\n",
+        (f"from,to\n{SHOP}/a,{SHOP}/b\n", ""),
+        (f"\ufeffTo;FROM;until\r\n{SHOP}/b;{SHOP}/a;\r\n", ""),
+        ("from\tto\nshop.example.com/a\tshop.example.com/b\n", ""),
+        ("from,to\n/a,/b\n", "shop.example.com"),
+        (f"from,to\n/a,{SHOP}/b\n", f"{SHOP}/"),
     ],
 )
-def test_the_columns_are_told_by_their_headings_or_by_their_urls(text: str) -> None:
-    file = read_redirect_file(text.encode())
-    (entry,) = plan_redirects(file.rows, [], None)
+def test_a_row_becomes_a_rule_that_is_on(text: str, host: str) -> None:
+    (row,) = plan(text, host=host)
 
-    assert isinstance(entry, New)
-    (pair,) = entry.draft.pairs or ()
-    assert pair.source is not None
-    assert (pair.source.value, pair.destination) == (f"{SHOP}/a", f"{SHOP}/b")
-    assert [column.title for column in file.unused] == (["Owner"] if "Owner" in text else [])
+    assert row.edit is not None
+    made = row.edit.after or {}
+    (pair,) = made["pairs"]
+    assert (made["name"], made["status"]) == ("shop.example.com/a", "Active")
+    assert pair["source"] == {"key": "Url", "operator": "Equals", "value": f"{SHOP}/a"}
+    assert pair["destination"].removeprefix("https://") == "shop.example.com/b"
+    assert has_paths(read_redirect_table(text.encode())) == bool(host)
 
 
-def test_a_dash_is_no_end() -> None:
-    rows = "".join(f"{SHOP}/{at},{SHOP}/new,{end}\n" for at, end in enumerate(["-", "", "–"]))
+def test_the_name_is_that_of_the_table() -> None:
+    (row,) = plan(f"from,to,name\n{SHOP}/a,{SHOP}/b,Summer\n")
 
-    assert read_redirect_file(f"from,to,until\n{rows}".encode()).ends == ("",)
+    assert row.edit is not None
+    assert (row.edit.after or {})["name"] == "Summer"
 
 
 def test_each_row_that_cannot_be_done_says_why() -> None:
-    content = f"""from,to,group
-/a,{SHOP}/1,
-{SHOP}/b,,
-{SHOP}/c,{SHOP}/1,
-{SHOP}/c,{SHOP}/2,
-=A1+1,{SHOP}/1,
-{SHOP}/d,{SHOP}/1,Nobody
-{SHOP}/e,{SHOP}/1,sale
-{SHOP}/e,{SHOP}/1,sale
-{SHOP}/taken,{SHOP}/1,
-{SHOP}/*,{SHOP}/1,
+    content = f"""from,to
+/a,{SHOP}/1
+{SHOP}/b,
+{SHOP}/c,{SHOP}/1
+{SHOP}/c,{SHOP}/2
+=A1+1,{SHOP}/1
+{SHOP}/e,{SHOP}/1
+{SHOP}/e,{SHOP}/1
+{SHOP}/taken,{SHOP}/1
+{SHOP}/*,{SHOP}/1
+a b,{SHOP}/1
 """
-    pair = {"source": {"key": "Url", "operator": "Equals", "value": f"{SHOP}/taken"}, "destination": f"{SHOP}/9"}
-    live = Rule.model_validate({"id": "Redirect_1", "name": "Old", "ruleType": "Redirect", "pairs": [pair]})
-    groups = Groups({"Group_1": "Sale"}, frozenset())
+    found = plan(content, redirect(f"{SHOP}/taken", f"{SHOP}/9"))
 
-    entries = list(plan_redirects(read_redirect_file(content.encode()).rows, [live], groups))
-
-    assert [entry.reason if isinstance(entry, InvalidRecord) else type(entry) for entry in entries] == [
-        "“/a” in from is not a whole URL: its host is missing",
-        "the column to is empty",
-        "rows with this source have different destinations; none is imported",
-        "rows with this source have different destinations; none is imported",
-        "the column from has a formula, which is not read as text",
-        "there is no group “Nobody”",
-        New,
-        "the same as line 8",
-        "the rule “Old” has this source already",
-        "a source with * or # matches no URL exactly; use a rule of its own",
+    assert [(row.why, row.is_refused) for row in found] == [
+        ("“/a” in from is not a whole URL: its host is missing", True),
+        ("the column to is empty", True),
+        ("contradicts line 5, which has another destination; neither is imported", True),
+        ("contradicts line 4, which has another destination; neither is imported", True),
+        ("the column from has a formula, which is not read as text", True),
+        ("", False),
+        ("the same as line 7", False),
+        ("the rule “Old” has this source already", True),
+        ("a source with * or # matches no URL exactly; use a rule of its own", True),
+        ("“a b” in from is not a whole URL, such as https://example.com/page", True),
     ]
 
 
-def test_what_was_imported_is_known_again() -> None:
-    rows = read_redirect_file("\n".join(["from,to", *(f"{SHOP}/ü{n},{SHOP}/{n}" for n in range(5000))]).encode()).rows
-    made = list(plan_redirects(rows, [], None))
-    live = [
-        Rule.model_validate({**one.draft.document(), "id": f"R_{one.number}"}) for one in made if isinstance(one, New)
-    ]
+def test_what_was_imported_is_skipped_the_next_time() -> None:
+    text = "\n".join(["from,to", *(f"{SHOP}/ü{n},{SHOP}/{n}" for n in range(5000))])
+    made = [(row.edit.after or {}) | {"id": f"R_{row.number}"} for row in plan(text) if row.edit is not None]
 
-    assert len(live) == 5000
-    assert {type(entry) for entry in plan_redirects(rows, live, None)} == {Same}
+    again = plan(text, *map(Rule.model_validate, made))
+
+    assert len(made) == 5000
+    assert not any(row.edit or row.is_refused for row in again)
+
+
+def test_the_ends_of_all_rows_are_told() -> None:
+    rows = "".join(f"{SHOP}/{at},{SHOP}/new,{end}\n" for at, end in enumerate(["2h", "", "2h"]))
+
+    assert ends_of(read_redirect_table(f"from,to,until\n{rows}".encode())) == ["2h", ""]
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("<html><body>", "a web page"),
-        ("name,age\nBo,3", "no table of redirects"),
-        ("from,source,to\na,b,c", "Two columns"),
+        ("name,age\nBo,3", "No column is called from. No column is called to. Remove: “age”."),
+        ("Short URL,Redirect to,Domain\na,b,c", "Rename the column “Redirect to” to to. No column is called from."),
+        ("from,to,owner\na,b,c", "Remove: “owner”."),
     ],
 )
-def test_other_files_are_refused(text: str, why: str) -> None:
+def test_other_tables_are_refused(text: str, why: str) -> None:
     with pytest.raises(BadFile, match=why):
-        read_redirect_file(text.encode())
+        read_redirect_table(text.encode())

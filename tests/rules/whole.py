@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from bot.changes.model.items import ImportRow
+from bot.rules import rule_import_plan
 from bot.rules.lint.findings import Finding
 from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import judge_all
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Explained
-from bot.rules.rule_import_plan import Entry, plan_entries
 from bot.rules.url import Url
 
 
@@ -28,5 +29,5 @@ def introduced_by(
     return check_change(rules, before, after, groups).findings
 
 
-def plan_rules(records: Sequence[Any], live: Iterable[Rule], groups: Groups | None = None) -> tuple[Entry, ...]:
-    return tuple(plan_entries(records, live, groups))
+def plan_rules(records: Sequence[Any], live: Iterable[Rule], groups: Groups | None = None) -> list[ImportRow]:
+    return list(rule_import_plan.plan_rules(records, live, groups, str))

@@ -136,7 +136,7 @@ async def test_a_file_that_is_gone_costs_nothing_else_that_was_typed(workspace: 
     bob.typed.clear()
     bob.attaches("File", **{"members.csv": b"email,name\nnew@example.com,New One\n"})
     assert await bob.submits() == {}
-    await bob.sees_form("1 to add")
+    await bob.sees_form("1 new")
     await bob.submits()
     card = await bob.sees_set(applied=1)
     assert "From the spreadsheet" in bob.slack_text(card)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from bot.clients.lists import Gap
-from bot.members.csv import read_member_file
-from bot.members.csv_columns import Mode
-from bot.members.member_import_plan import plan_members
+from bot.members.member_import_plan import Mode, plan_members, read_member_table
 from bot.members.model import Member
 from bot.rules.files import MAX_RULES, read_rule_file
-from bot.rules.redirect_table import read_redirect_file
+from bot.rules.redirect_table import plan_redirects, read_redirect_table
 from bot.text.encoding import BadFile
-from bot.text.tables import MAX_COLUMNS, MAX_LINE, MAX_ROWS
+from bot.text.tables import MAX_LINE, MAX_ROWS
 from handlers.files import exports
 from handlers.files.import_form_view import MEMBER_FORMS, MOVED, RULE_FORMS, Handed, file_form, plan_form
-from handlers.files.import_kinds import member_plan, rule_plan
+from handlers.files.imports import member_plan, rule_plan
+from handlers.rules.reasons import first_problem
 from tests.rules.whole import plan_rules
 from tests.texts import Sample
 from tests.texts.rules import FILTERED, OFF, OLD, SHOP, pair, rule
@@ -29,6 +29,7 @@ ben@example.com,Ben,free
 ben@example.com,Ben,vip
 not an email,Carl,free
 dora@example.com,Dora,platinum
+nia@example.com,Nia New,"vip,free"
 """
 
 
@@ -46,18 +47,24 @@ def imports() -> Iterator[Sample]:
         {"objectType": "group", "name": "Sales"},
         7,
     ]
-    plan = rule_plan(plan_rules(documents, [OLD, OFF]))
+    plan = rule_plan(plan_rules(documents, [OLD, OFF]), "record")
     yield "rules: the preview", plan_form(RULE_FORMS, plan, file)
     changed = plan_form(RULE_FORMS, plan, file, MOVED)
     yield "rules: the preview, once more", changed
-    same = rule_plan(plan_rules([OFF.document()], [OFF]))
+    same = rule_plan(plan_rules([OFF.document()], [OFF]), "record")
     yield "rules: nothing to import", plan_form(RULE_FORMS, same, file)
+    paths = read_redirect_table(b"from,to\n/a,https://shop.example.com/b\n")
+    redirects = rule_plan([*plan_redirects(paths, "", [], first_problem)], "line")
+    looping = replace(redirects, has_paths=True, loops=["Line 2 loops."])
+    yield "redirects: the preview", plan_form(RULE_FORMS, looping, Handed("C0OPS0001", "paths.csv"))
     table = Handed("C0OPS0001", "m.csv", site="blog")
     yield "members: the file", file_form(MEMBER_FORMS, table)
     anna = Member.model_validate({"email": "anna@example.com", "name": "Anna Berg", "allowedSegments": ["free"]})
     emil = Member.model_validate({"email": "emil@example.com", "name": "Emil", "allowedSegments": ["vip"]})
-    people = plan_members(read_member_file(MEMBERS), Mode.GRANT, [anna, emil], ("vip", "free"))
-    yield "members: the preview", plan_form(MEMBER_FORMS, member_plan(people, "blog"), table)
+    people = read_member_table(MEMBERS)
+    for mode in (Mode.GRANT, Mode.ADD):
+        rows = plan_members(people, mode, "blog", [anna, emil], ("vip", "free"))
+        yield f"members: the preview ({mode})", plan_form(MEMBER_FORMS, member_plan(people, rows, "blog"), table)
 
 
 def introductions() -> Iterator[Sample]:
@@ -69,21 +76,14 @@ def introductions() -> Iterator[Sample]:
 
 
 REFUSED: Final[dict[Callable[[bytes], Any], list[bytes]]] = {
-    read_member_file: [
+    read_member_table: [
         b"",
         bytes(100 * 1024 * 1024),
-        b"PK\x03\x04 xl/workbook.xml",
-        b"<html>",
-        b"BEGIN:VCARD",
-        b'[{"email": "anna@example.com"}]',
-        b"\0",
         b"ab,\x81\x01",
-        "Zoë\n".encode() * 6 + b"M\xfcller",
         b'email,name\na@b.co,Anna\nb@b.co,"Ben',
-        b'email;name\na@b.co;Anna\nb@b.co;"Ben" x',
         b"name,plan\nAnna,vip",
-        b"a@b.co\n" * (MAX_ROWS + 1),
-        b"email\na@b.co\nb@b.co" + b"," * MAX_COLUMNS,
+        b"First Name,E-mail 1 - Value\nAnna,a@b.co",
+        b"email\n" + b"a@b.co\n" * (MAX_ROWS + 1),
         b"email\na@b.co\n" + b"b" * (MAX_LINE + 1),
     ],
     read_rule_file: [
@@ -95,7 +95,7 @@ REFUSED: Final[dict[Callable[[bytes], Any], list[bytes]]] = {
         b"[]",
         b'[{"pairs":[]}' + b',{"pairs":[]}' * MAX_RULES + b"]",
     ],
-    read_redirect_file: [b"name,age\nBo,3", b"from,source,to\na,b,c"],
+    read_redirect_table: [b"name,age\nBo,3", b"from,to,group\na,b,c"],
 }
 
 

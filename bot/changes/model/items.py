@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Self
 
@@ -50,6 +51,24 @@ class NotSent(StrEnum):
     """The target of a later step is not as it was shown."""
 
 
+@dataclass(frozen=True, slots=True)
+class ImportRow:
+    """What the import of one row of a file would do: an *edit*, or nothing, for the reason *why*."""
+
+    number: int
+    """The line of a table where it begins, or the number of a record, from 1."""
+    title: str
+    """The name of a rule, or an email."""
+    cells: tuple[str, ...] = ()
+    edit: Edit | None = None
+    why: str = ""
+    """The rest of a sentence."""
+    is_refused: bool = False
+    """Whether something is wrong with the row; if not, there is nothing to do."""
+    lost_group: str = ""
+    """The group in the file that isn't here: the rule is created without one."""
+
+
 class Item(Stored):
     """One item of a bulk change: the edit that it is to do, and its outcome."""
 
@@ -65,8 +84,6 @@ class Item(Stored):
     """Where the item comes from, such as the line of a file."""
     cells: tuple[str, ...] = ()
     """The row that it came from, under the columns of the bulk change."""
-    follows: int = 0
-    """The number of the item that it is done together with, if it is."""
     outcome: Outcome = Outcome.WAITING
     change_id: str | None = None
     why: str = ""
