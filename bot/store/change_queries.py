@@ -117,11 +117,6 @@ class ChangeQueries:
         mine = _select_newest(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
         return next(iter(await self._read(mine.limit(1))), None)
 
-    async def list_by_requester(self, requester: str, limit: int) -> Sequence[Change]:
-        """Return the changes that *requester* asked for, newest first; bulk changes without their items."""
-        mine = _select_newest(changes.c.requester == requester, changes.c.set_id == "")
-        return await self._list(mine.limit(limit))
-
     async def list_open(self, limit: int = 50) -> Sequence[Change]:
         """Return the changes that wait for a decision, a service or an answer.
 

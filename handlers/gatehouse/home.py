@@ -26,12 +26,8 @@ from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
 from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply
 
-LAST: Final = 5
 MAX_OPEN: Final = 50
 """Open changes that are looked through for those that wait for one person."""
-LOOKED_THROUGH: Final = 20
-"""Changes of a person that are looked through for the `LAST` that stand in no other list. The end of a temporary change is
-told with that change."""
 
 
 @hears("app_home_opened", stored=False)
@@ -56,17 +52,13 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     reviews = [each for each in waiting.reviews if await rights.is_allowed(each, Decision.REVIEW, caller.user)]
     own = [each for each in waiting.changes if each.request.requester == caller.user and each not in decisions]
     coming = [each for each in await coming_changes(gatehouse) if each.request.requester == caller.user]
-    latest = await gatehouse.store.changes.list_by_requester(caller.user, limit=LOOKED_THROUGH)
-    elsewhere = [*own, *decisions, *coming]
-    last = [each for each in latest if each not in elsewhere and not each.request.agreed][:LAST]
     found = home_view.Home(
         decisions=decisions,
         reviews=reviews,
         own=own,
         coming=coming,
-        last=last,
         unlisted=waiting.unlisted,
-        facts=await facts_of((*decisions, *reviews, *own, *coming, *last), gatehouse),
+        facts=await facts_of((*decisions, *reviews, *own, *coming), gatehouse),
         reads_rules=allowed["rule.read"] is None,
         reads_members=allowed["member.read"] is None,
         freezes=await gatehouse.changes.freezes.all(),

@@ -47,7 +47,6 @@ class Home:
     """Their requests that wait for others."""
     coming: Sequence[Change] = ()
     """Their changes that start or revert automatically, or could not start."""
-    last: Sequence[Change] = ()
     unlisted: int = 0
     """The number of further open changes, of anybody, which were not looked through."""
     facts: RowFacts = field(default_factory=RowFacts)
@@ -61,7 +60,6 @@ def home(found: Home, channel: str, *, now: datetime) -> View:
     changes = partial(_change_list, facts=found.facts)
     nothing = ":white_check_mark: *Nothing is waiting for you.* Requests that you can decide appear here."
     nothing = "" if found.reviews or held or found.unlisted else nothing
-    no_last = "" if found.own or found.coming else "_You haven’t changed anything yet._"
     blocks = [
         messages.header("Gatehouse"),
         *short_list(found.freezes),
@@ -76,7 +74,6 @@ def home(found: Home, channel: str, *, now: datetime) -> View:
         *messages.actions(_buttons(found)),
         messages.divider(),
         *changes("Yours, planned", coming),
-        *changes("Your latest changes", found.last, otherwise=no_last),
         messages.context(f"As of {when(now)}"),
     ]
     return modals.home(blocks, channel)

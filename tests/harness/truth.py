@@ -118,6 +118,15 @@ async def all_changes(store: Store) -> list[Change]:
     return sorted((await store.changes.get_many(ids)).values(), key=lambda change: change.created)
 
 
+async def changes_of(store: Store, requester: str, limit: int = 9) -> list[Change]:
+    """The changes that *requester* asked for, newest first; bulk changes without their items."""
+    mine = sa.select(changes.c.id).where(changes.c.requester == requester, changes.c.set_id == "")
+    async with store.session.reading() as connection:
+        ids = (await connection.scalars(mine.order_by(changes.c.created.desc()).limit(limit))).all()
+    found = await store.changes.get_many(ids)
+    return [found[each] for each in ids]
+
+
 async def histories(store: Store) -> list[History]:
     """Every change that wrote to one target, with its beginning and its end; those of bulk changes are their items."""
     async with store.session.reading() as connection:

@@ -111,7 +111,6 @@ LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
     "changes: what was done to it last": lambda store: store.changes.last_applied_to(
         Target(service="rules", key="Redirect_7")
     ),
-    "changes: of a person": lambda store: store.changes.list_by_requester("U7", 5),
     "changes: what a person may undo": lambda store: store.changes.last_undoable("U7", "C1"),
     "changes: called so": lambda store: store.changes.find_by_prefix("00000007"),
     "former_ids: older ids": lambda store: store.former_ids.all_of("new7"),

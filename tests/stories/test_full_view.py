@@ -12,6 +12,7 @@ from sandbox.demo import Sandbox
 from tests.conftest import OPS
 from tests.harness.colleague import Colleague
 from tests.harness.looking import open_details
+from tests.harness.truth import changes_of
 
 OLD = "Redirect_x1old"
 LONG = "Redirect_lng1"
@@ -196,7 +197,7 @@ async def test_who_may_not_read_rules_does_not_learn_who_asked_for_a_change(
     workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
 ) -> None:
     await alice.says(f"/rules off {OLD}")
-    (change,) = await workspace.bot.gatehouse.store.changes.list_by_requester(alice.id, 1)
+    change, *_ = await changes_of(workspace.bot.gatehouse.store, alice.id)
     inspect = f"/gatehouse inspect {change.id[:8]}"
 
     told = bob.slack_text(await bob.says(inspect))

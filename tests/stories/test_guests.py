@@ -34,6 +34,7 @@ from sandbox.slack.state import View
 from tests.conftest import OPS, SUPPORT, Clock, until
 from tests.harness.colleague import Colleague, undone
 from tests.harness.payloads import Forger
+from tests.harness.truth import changes_of
 
 NOBODY = pytest.mark.parametrize(
     ("user", "words"),
@@ -49,7 +50,7 @@ async def nothing_came_of_it(workspace: Sandbox, user: str) -> None:
     """No service was asked, nothing was recorded but refusals, and of those few."""
     assert [one for one in workspace.slack.state.traffic if one["direction"] == "bot_to_service"] == []
     store = workspace.bot.gatehouse.store
-    assert await store.changes.list_by_requester(user, 1) == []
+    assert await changes_of(store, user) == []
     found = await store.audit.find(Filters(), limit=100)
     assert {(entry.event, entry.actor) for entry in found} <= {("refused", user)}
     assert len(found) < 10

@@ -17,16 +17,12 @@ async def test_what_waits_is_shown_to_those_who_can_settle_it_and_to_no_others(
 ) -> None:
     await alice.says(f"/rules delete {OLD} because it loops")
 
-    await alice.says("/rules off Redirect_chk01")
-
     await cara.opens_home("it loops")
     mine = rendering.view(await alice.opens_home("Nothing is waiting for you"))
 
-    waiting, latest = mine.partition("Yours, waiting for others")[2].split("Your latest changes")
+    waiting = mine.partition("Yours, waiting for others")[2]
     assert "Old shop to new shop" in waiting
     assert f"@{cara.id}" in waiting
-    assert "Old shop" not in latest
-    assert "Checkout" in latest
 
 
 async def test_open_changes_that_were_not_looked_at_are_counted(
@@ -50,4 +46,4 @@ async def test_a_review_that_is_due_waits_for_those_who_can_sign_it(alice: Colle
     own = await alice.opens_home("Nothing is waiting for you")
 
     assert "Anna Berg" in rendering.view(theirs)
-    assert "Anna Berg" not in rendering.view(own).partition("Your latest changes")[0]
+    assert "Anna Berg" not in rendering.view(own)

@@ -22,7 +22,7 @@ from tests.conftest import Clock
 from tests.drills.fleet import until as eventually
 from tests.harness.colleague import Colleague
 from tests.harness.held_service import Held
-from tests.harness.truth import all_changes
+from tests.harness.truth import all_changes, changes_of
 
 SHOP = "https://shop.example.com"
 
@@ -266,7 +266,7 @@ async def test_results_that_slack_refuses_come_once_it_takes_files_again(
         return bool((await store.outbox.backlogs())["late"][0])
 
     await eventually(is_refused, "it is written down that Slack refused")
-    (change,) = await store.changes.list_by_requester(alice.id, 1)
+    change, *_ = await changes_of(store, alice.id)
     assert await store.cards.get(change.id, Purpose.RESULT) is None
 
     workspace.slack.state.files.is_disabled = False

@@ -12,6 +12,7 @@ from sandbox.demo import Sandbox
 from tests.conftest import GENERAL, OPS, SUPPORT
 from tests.harness.colleague import Colleague
 from tests.harness.payloads import Forger
+from tests.harness.truth import changes_of
 
 OLD = "Redirect_x1old"
 ROLES = """
@@ -67,14 +68,14 @@ async def test_a_command_typed_in_a_channel_that_one_only_looks_into_changes_not
 ) -> None:
     await outsider.says("/rules off Redirect_chk01", channel=SUPPORT)
     await outsider.sees_change(of="Redirect_chk01")
-    changes = workspace.bot.gatehouse.store.changes
-    last = (await changes.list_by_requester(outsider.id, 1))[0]
+    store = workspace.bot.gatehouse.store
+    last = (await changes_of(store, outsider.id))[0]
     forger = Forger(workspace, outsider.id, OPS)
 
     await forger.types(f"{text} {last.id[:8]}" if text.endswith("undo") else text)
     await forger.hears(HERE)
 
-    assert [one.state for one in await changes.list_by_requester(outsider.id, 5)] == ["applied"]
+    assert [one.state for one in await changes_of(store, outsider.id)] == ["applied"]
 
 
 @pytest.mark.policy(ROLES)

@@ -19,6 +19,7 @@ from sandbox.slack.message import Message
 from tests.conftest import OPS, Clock
 from tests.harness.colleague import Colleague, approved_by
 from tests.harness.looking import open_details
+from tests.harness.truth import changes_of
 
 ZED = "zed@example.com"
 NEW = "new@example.com"
@@ -283,7 +284,7 @@ async def test_whoever_may_nothing_learns_nothing_of_a_change_by_its_reference(
     for text in (f"/rules off {OLD}", f"/members grant {ANNA} beta for 2h because she tests it"):
         await cara.says(text)
         await cara.says("/gatehouse undo")
-    changes = await gatehouse.store.changes.list_by_requester(cara.id, 9)
+    changes = await changes_of(gatehouse.store, cara.id)
     assert {bool(change.run.undone_by) for change in changes} == {True, False}
 
     for kind in (kind for kind in ALL if "change" in {each.name for each in fields(kind)}):

@@ -33,6 +33,7 @@ from tests.harness.channels import buttons
 from tests.harness.looking import BUTTON, open_details
 from tests.harness.scraping import read_readiness
 from tests.harness.second_person import DESTRUCTIVE, Company, Refused, Somebody, Stands, Way, toml, with_holders
+from tests.harness.truth import changes_of
 from tests.policy.test_cookbook import RECIPES
 from tests.stories.test_cost import idle
 
@@ -201,14 +202,14 @@ class Play:
 
     async def types(self, who: str, command: str) -> Change | None:
         """The change that *command* makes of *who*'s; None where it makes none."""
-        person, changes = self.staff.person(who), self.sandbox.bot.gatehouse.store.changes
-        before = await changes.list_by_requester(who, 1)
+        person, store = self.staff.person(who), self.sandbox.bot.gatehouse.store
+        before = await changes_of(store, who, 1)
         found = await person.replied(command)
         if not isinstance(found, Message):
             assert await person.submits() == {}
         await self.rest()
         self.sandbox.slack.state.stacks.clear()
-        after = await changes.list_by_requester(who, 1)
+        after = await changes_of(store, who, 1)
         return after[0] if after != before else None
 
     def told(self, who: str) -> int:

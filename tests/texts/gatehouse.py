@@ -223,7 +223,6 @@ def homes() -> Iterator[Sample]:
         reviews=[CHANGES[4]],
         own=[CHANGES[2]],
         coming=[CHANGES[1]],
-        last=CHANGES[5:],
         facts=FACTS,
     )
     yield "Home, busy", home_view.home(full, OPS, now=NOW)

@@ -402,7 +402,6 @@ Find a rule  <>
 Find a member  <>
 [List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
 —
-You haven’t changed anything yet.
 As of 2026-11-21 01:24 UTC\
 """,
             "Home, busy": """\
@@ -425,13 +424,6 @@ Find a member  <>
 Yours, planned
 “Sale 2026” is off until 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
-Your latest changes
-Switch on “Sale 2026” · done
-Gatehouse, automatically, as planned · 2026-11-21 01:26 UTC · #C0OPS0001 · card
-Change the destination of “Old shop to new shop”: `https://shop.example.com/landing` → `https://shop.example.com/new` · done
-@cara, undid @alice’s change · 2026-11-21 01:26 UTC · #C0OPS0001 · card
-Switch off “Sale 2026” · reverted
-@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 As of 2026-11-21 01:24 UTC\
 """,
             "Home, where more is open than is looked through": """\
@@ -443,7 +435,6 @@ Find a rule  <>
 Find a member  <>
 [List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
 —
-You haven’t changed anything yet.
 As of 2026-11-21 01:24 UTC\
 """,
             "settings": """\
