@@ -68,7 +68,7 @@ class SocketMode:
                 self._handle_refusal(refusal.code)
                 leaving.set()
                 pause = max(pause, refusal.seconds or 0.0)
-            except (OSError, ClientError, TimeoutError, SlackUnreachable) as error:
+            except (OSError, ValueError, ClientError, TimeoutError, SlackUnreachable) as error:
                 log.warning("socket_mode_connect", error=type(error).__name__)
                 leaving.set()
             else:
