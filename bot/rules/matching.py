@@ -141,10 +141,9 @@ def judge(
         return undecidable and replace(undecidable, off=_why_off(rule, url, groups))
     first = hits[0]
     untried = (Note(NoteKind.UNTRIED_PAIR, undecidable.why, undecidable.pair),) if undecidable is not None else ()
-    unknown = (*_filter_notes(each.pair for each in hits), *_group_notes(rule, groups), *untried)
     differs = (Note(NoteKind.MAY_DIFFER),) if any(may_differ(rule, each.pair) for each in hits) else ()
-    off = _why_off(rule, url, groups)
-    acts = Match(rule, first.number, first.captures, off=off, notes=(*unknown, *differs), depends=bool(unknown))
+    notes = (*_filter_notes(each.pair for each in hits), *_group_notes(rule, groups), *untried, *differs)
+    acts = Match(rule, first.number, first.captures, off=_why_off(rule, url, groups), notes=notes)
     try:
         return effect(acts, hits, url)
     except CannotTell as error:

@@ -127,8 +127,6 @@ class Match:
     off: tuple[Off, ...] = ()
     """Why it is not active; empty where it is."""
     notes: tuple[Note, ...] = ()
-    depends: bool = False
-    """Whether it has an effect only under conditions that can't be judged by a URL: filters, or an unknown group."""
     also: tuple[int, ...] = ()
     """Further pairs that have an effect, for rule types in which all pairs that hold do."""
 
@@ -136,6 +134,11 @@ class Match:
     def decides(self) -> bool:
         """Whether it blocks the URL, or makes another one of it."""
         return self.blocks or self.result is not None
+
+    @property
+    def depends(self) -> bool:
+        """Whether it has an effect only under conditions that can't be judged by a URL."""
+        return any(note.kind in {NoteKind.FILTERS, NoteKind.GROUP, NoteKind.UNTRIED_PAIR} for note in self.notes)
 
 
 class NearKind(StrEnum):

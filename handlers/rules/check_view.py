@@ -29,8 +29,6 @@ MAX_WARNINGS: Final = 5
 UNTRIED: Final = ":warning: Too many rules to compare each with all others, so some loops and blocks may be missing."
 ONLY_SWITCHED_OFF: Final = frozenset({FindingKind.LOOP, FindingKind.ONE_SOURCE, FindingKind.HIDDEN})
 """Findings that editing the first rule alone rarely fixes, so they have no button for that."""
-ONLY_SHOWN: Final = frozenset({FindingKind.UNDECIDABLE})
-"""Findings that switching off a rule doesn't fix, so they only have buttons that show rules."""
 
 
 def advice(finding: Finding) -> str:
@@ -198,17 +196,13 @@ def findings_page(
 
 
 def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
-    """Return the buttons that show the rules of *finding*, edit or switch them off."""
+    """Return the buttons that edit the first rule of *finding*, and switch its rules off; *Show* where neither would help."""
     rules = list({place.rule.id: place.rule for place in finding.places}.values())[:MAX_FINDING_RULES]
-    if finding.kind in ONLY_SHOWN:
-        return [
-            show_button(
-                rule, f"show.{number}.{at}", f"Show {quote_plain(rule.title, 40)}" if len(rules) > 1 else "Show"
-            )
-            for at, rule in enumerate(rules, start=1)
-        ]
+    if finding.kind is FindingKind.UNDECIDABLE:
+        return [show_button(rules[0], f"show.{number}")]
+    edit = None if finding.kind in ONLY_SWITCHED_OFF else edit_button(rules[0], f"edit.{number}")
     return [
-        edit_button(rules[0], f"edit.{number}") if finding.kind not in ONLY_SWITCHED_OFF else None,
+        edit,
         *(
             switch_off_button(f"Switch off {quote_plain(rule.title, 40)}…", rule, f"off.{number}.{at}")
             for at, rule in enumerate(rules, start=1)

@@ -376,7 +376,7 @@ def test_of_many_pairs_those_that_are_not_tried_change_nothing(many: Rule, place
     some, every = RuleSet([many]).matches(url), judge(many, url)
 
     # a note on a pair that can't be tried is no effect
-    found = [replace(each, notes=(), depends=False) for each in (*some, every) if isinstance(each, Match)]
+    found = [replace(each, notes=()) for each in (*some, every) if isinstance(each, Match)]
     if many.rule_type == "Headers":
         return
     assert len(found) == 2 * isinstance(every, Match)
