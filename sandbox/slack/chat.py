@@ -13,7 +13,6 @@ from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
 from sandbox.slack.texts import escape_text
 from sandbox.slack.validation import are_blocks_too_long, as_errors, as_messages, check_message
-from sandbox.slack.validation.limits import LIMITS
 
 MAX_ATTACHMENTS: Final = 100
 
@@ -80,7 +79,7 @@ class Chat:
         message = self._own_message(arguments)
         content = parse_content(self._state, arguments)
         # chat.update refuses texts that chat.postMessage accepts, and cuts only after MAX_TEXT.
-        if len(content.text) > 4000 and "markdown_text" not in arguments:
+        if len(content.text) > 4000:
             raise Refused("msg_too_long")
         self._state.edit(message, content)
         shown = message_object(self._state, message, with_metadata=True)
@@ -116,8 +115,6 @@ def parse_content(state: State, payload: Arguments) -> Content:
     """Return the content that *payload* gives a message, as it is stored; raises Refused with Slack's error code."""
     metadata = _parse_metadata(payload.get("metadata"))
     attachments = _parse_attachments(payload.get("attachments"))
-    if markdown := payload.get("markdown_text"):
-        return Content(*_parse_markdown(state, markdown, payload), metadata=metadata)
     text, blocks = payload.get("text"), payload.get("blocks")
     if not text and not blocks and not attachments:
         raise Refused("no_text")
@@ -175,14 +172,3 @@ def _number_attachments(state: State, attachments: list[Any] | None) -> list[dic
         }
         for number, one in enumerate(attachments, 1)
     ]
-
-
-def _parse_markdown(state: State, markdown: Any, payload: Arguments) -> tuple[str, list[dict[str, Any]]]:
-    """Return the text and the markdown block of ``markdown_text``, which allows no text or blocks beside it."""
-    if payload.get("text") or payload.get("blocks"):
-        raise Refused("markdown_text_conflict")
-    if not isinstance(markdown, str):
-        raise Refused("invalid_arguments")
-    if len(markdown) > (LIMITS["message.markdown"].high or 0):
-        raise Refused("msg_too_long")
-    return escape_text(markdown), state.with_ids([{"type": "markdown", "text": markdown}])

@@ -102,8 +102,6 @@ class Files:
         if problems := check_message({"blocks": blocks}):
             messages = ["[ERROR] failed to match all allowed schemas [json-pointer:/blocks]", *as_messages(problems)]
             raise Refused("invalid_blocks", errors=as_errors(problems), response_metadata={"messages": messages})
-        if any(block["type"] == "markdown" for block in blocks):
-            raise Refused("internal_error")  # seen in 2026, python-slack-sdk #1756
         return self._state.with_ids(blocks)
 
     def _channel(self, arguments: Arguments) -> Channel | None:

@@ -42,10 +42,8 @@ def _object_text(value: Any) -> str:
 def block_lines(block: Mapping[str, Any]) -> Iterator[str]:
     """One block, line by line; buttons as [Label]."""
     kind = block.get("type")
-    if kind in {"section", "header", "alert", "markdown"}:
-        text = (
-            _object_text(block.get("text")) if isinstance(block.get("text"), Mapping) else str(block.get("text") or "")
-        )
+    if kind in {"section", "header", "alert"}:
+        text = _object_text(block.get("text"))
         if kind == "alert":
             text = f"{LEVELS.get(block.get('level', ''), '')}{text}"
         accessory = block.get("accessory")
@@ -63,15 +61,6 @@ def block_lines(block: Mapping[str, Any]) -> Iterator[str]:
         yield "—"
     else:
         yield f"({kind})"
-
-
-def _text_parts(part: Any) -> Iterator[str]:
-    """The texts of rich text, piece by piece."""
-    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-        yield part["text"]
-    elif isinstance(part, Mapping | list):
-        for one in part.values() if isinstance(part, Mapping) else part:
-            yield from _text_parts(one)
 
 
 def element(one: Mapping[str, Any]) -> str:

@@ -5,7 +5,6 @@ const SHAPES = {
   email_text_input: ["value", "initial_value"],
   url_text_input: ["value", "initial_value"],
   number_input: ["value", "initial_value"],
-  rich_text_input: ["rich_text_value", "initial_value"],
   static_select: ["selected_option", "initial_option"],
   external_select: ["selected_option", "initial_option"],
   radio_buttons: ["selected_option", "initial_option"],

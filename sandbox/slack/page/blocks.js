@@ -2,9 +2,7 @@
 
 import { freshId, h, icon } from "./dom.js";
 import { elementNode } from "./elements.js";
-import { markdown } from "./markdown.js";
 import { plain, textNodes } from "./mrkdwn.js";
-import { richText } from "./richtext.js";
 
 const BLOCKS = {
   section: sectionNode,
@@ -26,10 +24,7 @@ const BLOCKS = {
       picture(block, 360),
     ),
   input: inputNode,
-  rich_text: (block, surface) => h("div", { class: "block-rich" }, richText(block.elements, surface.names)),
-  markdown: (block) => h("div", { class: "block-markdown" }, markdown(block.text)),
   alert: alertNode,
-  video: videoNode,
 };
 
 /**
@@ -145,13 +140,4 @@ function alertNode(block, surface) {
     h("span", { class: "hidden-words", text: `${word}: ` }),
     h("div", { class: "text" }, textNodes(block.text, surface.names)),
   ]);
-}
-
-function videoNode(block, surface) {
-  return h(
-    "div",
-    { class: "far-image" },
-    h("strong", null, textNodes(block.title, surface.names)),
-    h("small", { text: `Video, not played here: ${block.alt_text ?? ""}` }),
-  );
 }

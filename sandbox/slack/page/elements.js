@@ -20,7 +20,6 @@ const ELEMENTS = {
   email_text_input: textField,
   url_text_input: textField,
   number_input: textField,
-  rich_text_input: textField,
   file_input: fileField,
 };
 

@@ -4,13 +4,11 @@ import { valueKey } from "./answers.js";
 import { debounced, h } from "./dom.js";
 import { fieldTime, secondsOf } from "./dates.js";
 import { plain } from "./mrkdwn.js";
-import { plainOf, richOf } from "./richtext.js";
 
 /** A text field of any kind; `field` names it: {id, name, labelled, describedBy}. */
 export function textField(element, block, surface, field) {
   const kind = TEXT[element.type];
-  const long = element.multiline || element.type === "rich_text_input";
-  const held = surface.answers.get(block, element);
+  const long = element.multiline;
   const input = h(long ? "textarea" : "input", {
     ...named(field),
     class: "field",
@@ -20,9 +18,9 @@ export function textField(element, block, surface, field) {
     autocomplete: "off",
     spellcheck: kind.prose ? "true" : "false",
     rows: long ? 4 : null,
-    ".value": kind.shown ? kind.shown(held) : (held ?? ""),
+    ".value": surface.answers.get(block, element) ?? "",
   });
-  const valueNow = () => (kind.value ? kind.value(input.value) : input.value === "" ? null : input.value);
+  const valueNow = () => (input.value === "" ? null : input.value);
   listen(input, element, block, surface, valueNow);
   return element.max_length ? counted(input, element.max_length) : input;
 }
@@ -32,7 +30,6 @@ const TEXT = {
   email_text_input: { inputmode: "email" },
   url_text_input: { inputmode: "url" },
   number_input: { inputmode: "decimal" },
-  rich_text_input: { prose: true, shown: plainOf, value: richOf },
 };
 
 function named(field) {

@@ -171,24 +171,24 @@ export function link(url, shown) {
 }
 
 /** The name of a person, marked when it is the reader's own. */
-export function mention(id, label, names) {
+function mention(id, label, names) {
   const name = names.user(id)?.real_name ?? (label ? unescaped(label) : id);
   return h("span", { class: id === names.me ? "mention me" : "mention", text: `@${name}` });
 }
 
 /** The handle of a user group. */
-export function groupNode(id, label, names) {
+function groupNode(id, label, names) {
   const handle = names.group(id) ?? (label ? unescaped(label) : id);
   return h("span", { class: "mention", text: `@${handle.replace(/^@/, "")}` });
 }
 
 /** The name of a channel. */
-export function channelNode(id, label, names) {
+function channelNode(id, label, names) {
   return h("span", { class: "mention", text: `#${names.channel(id)?.name ?? (label ? unescaped(label) : id)}` });
 }
 
 /** A moment, in the reader's time zone. */
-export function dateNode(seconds, pattern, fallback, names, url) {
+function dateNode(seconds, pattern, fallback, names, url) {
   const text = dateText(seconds, pattern, fallback, names.zone);
   if (url && SAFE_LINK.test(url)) return link(url, [text]);
   const title = Number.isFinite(seconds) ? fullTime(seconds, names.zone) : null;
@@ -196,7 +196,7 @@ export function dateNode(seconds, pattern, fallback, names, url) {
 }
 
 /** An emoji that screen readers call by its name. */
-export function emojiNode(name, character) {
+function emojiNode(name, character) {
   return h("span", {
     class: "emoji",
     role: "img",

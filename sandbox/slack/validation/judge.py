@@ -17,7 +17,6 @@ from sandbox.slack.validation.kinds import (
     Int,
     Kind,
     Many,
-    Number,
     Obj,
     Shape,
     Str,
@@ -65,10 +64,8 @@ class Judge:
                 yield from self._check_typed(found, shapes, types, pointer)
             case Elem(types):
                 yield from self._check_typed(found, ELEMENTS, types, pointer)
-            case Block((only,), is_typed=False) if isinstance(found, Mapping) and "type" not in found:
-                yield from self._check_shape(found, BLOCKS[only], pointer)
-            case Block(types):
-                yield from self._check_typed(found, BLOCKS, types or tuple(BLOCKS), pointer)
+            case Block():
+                yield from self._check_typed(found, BLOCKS, tuple(BLOCKS), pointer)
             case Obj(name):
                 yield from self._check_object(found, self.objects[name], pointer)
             case Many(item, limit):
@@ -153,12 +150,6 @@ def _check_single(found: Any, kind: Kind, pointer: str) -> Iterator[Problem]:
             yield Problem(pointer, "must be a valid enum value", values)
         case Form(name, pattern) if not isinstance(found, str) or not re.fullmatch(pattern, found, re.ASCII):
             yield Problem(pointer, f"must be in the format {name}")
-        case Number(above) if not _is_number(found) or (above is not None and found <= above):
-            yield Problem(pointer, "must provide a number" if above is None else f"must be more than {above:g}")
-
-
-def _is_number(found: Any) -> bool:
-    return isinstance(found, int | float) and not isinstance(found, bool)
 
 
 def _check_integer(found: Any, limit: Limit, pointer: str) -> Iterator[Problem]:

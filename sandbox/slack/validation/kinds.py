@@ -55,13 +55,6 @@ class Int:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
-    """Any number; *above* is the greatest that is too small."""
-
-    above: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Enum:
     values: tuple[str, ...]
 
@@ -82,11 +75,7 @@ class Elem:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One of these types of blocks, or of all, as far as the surface takes them."""
-
-    types: tuple[str, ...] | None = None
-    is_typed: bool = True
-    """Whether it needs a ``type``: where only one type is allowed, Slack's examples leave it out."""
+    """A block that the surface takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +86,7 @@ class Many:
     limit: str
 
 
-Kind = Str | Text | Form | Bool | Int | Number | Enum | Obj | Elem | Block | Many
+Kind = Str | Text | Form | Bool | Int | Enum | Obj | Elem | Block | Many
 
 EVERYWHERE: Final = ("message", "modal", "home")
 

@@ -45,26 +45,6 @@ def one_of(*names: str) -> Rule:
     return rule
 
 
-def not_both(first: str, second: str) -> Rule:
-    """At most one of the properties."""
-
-    def rule(found: Found) -> Refusals:
-        if first in found and second in found:
-            yield "", f"invalid additional property: {second}"
-
-    return rule
-
-
-def only_with(name: str, other: str, *, true: bool) -> Rule:
-    """Allow *name* only where *other* is on, or with *true* false where it is off."""
-
-    def rule(found: Found) -> Refusals:
-        if found.get(name) and bool(found.get(other)) is not true:
-            yield f"/{name}", f"invalid additional property: {name}"
-
-    return rule
-
-
 def in_order(least: str, most: str) -> Rule:
     """Require that *least* is not greater than *most*; numbers may be written as strings."""
 
@@ -85,18 +65,6 @@ def check_initial_options(found: Found) -> Refusals:
         yield "/initial_options", "initial_options must exactly match one of the options"
 
 
-def check_series(found: Found) -> Refusals:
-    """Check that each series has one point for each category, and a name of its own."""
-    categories = set(found["axis_config"]["categories"])
-    names = [series["name"] for series in found["series"]]
-    for number, series in enumerate(found["series"]):
-        labels = [point["label"] for point in series["data"]]
-        if set(labels) != categories or len(labels) != len(categories):
-            yield f"/series/{number}/data", "must provide one item for each category"
-        if series["name"] in names[:number]:
-            yield f"/series/{number}/name", f"`name` {series['name']} already exists"
-
-
 def parts(value: Any) -> Iterator[Found]:
     """Yield *value* and everything in it that has properties."""
     if isinstance(value, Mapping):
@@ -109,12 +77,11 @@ def parts(value: Any) -> Iterator[Found]:
 def check_ids(found: Found) -> Refusals:
     """Check that a block_id is unique in a message or view, an action_id in its block."""
     blocks: set[str] = set()
-    for pointer, top in _all_blocks(found):
-        for block in (top, *top.get("child_blocks", ())):
-            yield from _check_unique(block, "block_id", blocks, pointer)
-            actions: set[str] = set()
-            for part in parts([value for name, value in block.items() if name != "child_blocks"]):
-                yield from _check_unique(part, "action_id", actions, pointer)
+    for pointer, block in _all_blocks(found):
+        yield from _check_unique(block, "block_id", blocks, pointer)
+        actions: set[str] = set()
+        for part in parts(list(block.values())):
+            yield from _check_unique(part, "action_id", actions, pointer)
 
 
 def _check_unique(part: Found, name: str, seen: set[str], pointer: str) -> Refusals:
@@ -150,22 +117,3 @@ def check_submit(found: Found) -> Refusals:
 def check_view_size(found: Found) -> Refusals:
     if len(json.dumps(found, ensure_ascii=False)) > (LIMITS["view.characters"].high or 0):
         yield "", VIEW_TOO_LARGE
-
-
-def at_most_of(limit: str, types: tuple[str, ...], *, words: str = "") -> Rule:
-    """Allow at most *limit* blocks of these types in a message, including those inside of containers."""
-
-    def rule(found: Found) -> Refusals:
-        most = LIMITS[limit].high or 0
-        if sum(part.get("type") in types for part in parts(found.get("blocks", []))) > most:
-            yield "/blocks", words or f"no more than {most} items allowed"
-
-    return rule
-
-
-def check_markdown(found: Found) -> Refusals:
-    """Check the length of all markdown of a message together."""
-    texts = [block["text"] for block in found.get("blocks", ()) if block["type"] == "markdown"]
-    most = LIMITS["message.markdown"].high or 0
-    if sum(map(len, texts)) > most:
-        yield "/blocks", too_long_text(most)

@@ -8,13 +8,11 @@ from sandbox.slack.validation.kinds import (
     EVERYWHERE,
     Block,
     Bool,
-    Elem,
     Enum,
     Form,
     Int,
     Kind,
     Many,
-    Number,
     Obj,
     Rule,
     Shape,
@@ -22,21 +20,19 @@ from sandbox.slack.validation.kinds import (
     Text,
     plain,
 )
-from sandbox.slack.validation.rules import any_of, check_initial_options, check_series, in_order, one_of
+from sandbox.slack.validation.rules import any_of, check_initial_options, in_order, one_of
 
 ID: Final = Str("id")
 ACTION: Final[dict[str, Kind]] = {"action_id": Str("action_id")}
 URL: Final = Str("url")
 STYLE: Final = Enum(("primary", "danger"))
-RICH_TEXT: Final = Elem(("rich_text",))
 
-BUTTONS: Final = ("button", "workflow_button")
 ONE_SELECTS: Final = tuple(f"{kind}_select" for kind in ("static", "external", "users", "conversations", "channels"))
 SELECTS: Final = (*ONE_SELECTS, *(f"multi_{name}" for name in ONE_SELECTS))
 PICKERS: Final = ("datepicker", "timepicker")
 BOXES: Final = ("checkboxes", "radio_buttons")
-IN_ACTIONS: Final = (*BUTTONS, *SELECTS, *PICKERS, "datetimepicker", "overflow", *BOXES)
-IN_SECTION: Final = (*BUTTONS, *SELECTS, *PICKERS, "overflow", *BOXES, "image")
+IN_ACTIONS: Final = ("button", *SELECTS, *PICKERS, "datetimepicker", "overflow", *BOXES)
+IN_SECTION: Final = ("button", *SELECTS, *PICKERS, "overflow", *BOXES, "image")
 IN_INPUT: Final = (
     *SELECTS,
     *PICKERS,
@@ -46,15 +42,7 @@ IN_INPUT: Final = (
     "email_text_input",
     "url_text_input",
     "number_input",
-    "rich_text_input",
     "file_input",
-)
-
-SLACK_ICONS: Final = tuple(
-    "archive book bookmark bot bug calendar call caret-left caret-right check clipboard code comment compass copy cube "  # noqa: SIM905  fifty lines otherwise
-    "download edit email eye-closed eye-open file flag folder gear globe heart help image info key lightbulb link map "
-    "mobile new-window pin plus refine refresh rocket save screen share sparkle star star-filled tag thumbs-down "
-    "thumbs-up trash upload user warning".split()
 )
 
 OBJECTS: Final[dict[str, Shape]] = {
@@ -99,26 +87,8 @@ OBJECTS: Final[dict[str, Shape]] = {
         rules=(any_of("include", "exclude_external_shared_channels", "exclude_bot_users"),),
     ),
     "slack_file": Shape({}, {"id": ID, "url": URL}, rules=(one_of("id", "url"),)),
-    "workflow": Shape({"trigger": Obj("trigger")}, {}),
-    "trigger": Shape({"url": URL}, {"customizable_input_parameters": Many(Obj("workflow_input"), "workflow.inputs")}),
-    "workflow_input": Shape({"name": Str(), "value": Str()}, {}),
-    "feedback_button": Shape(
-        {"text": plain("button.text"), "value": Str("button.value")},
-        {"accessibility_label": Str("button.accessibility_label")},
-    ),
-    "style": Shape({}, {name: Bool() for name in ("bold", "italic", "strike", "code", "underline")}),
-    "mention_style": Shape(
-        {}, {name: Bool() for name in ("bold", "italic", "strike", "highlight", "client_highlight", "unlink")}
-    ),
-    "segment": Shape({"label": Str("chart.label"), "value": Number(above=0)}, {}),
-    "series": Shape({"name": Str("chart.label"), "data": Many(Obj("point"), "chart.data")}, {}),
-    "point": Shape({"label": Str("chart.label"), "value": Number()}, {}),
     # Old attachments have properties that nobody checks; blocks in them are blocks.
     "attachment": Shape({}, {"blocks": Many(Block(), "message.blocks")}, is_open=True),
-    "axis_config": Shape(
-        {"categories": Many(Str("chart.label"), "chart.data")},
-        {"x_label": Str("chart.axis_label"), "y_label": Str("chart.axis_label")},
-    ),
 }
 
 CONFIRM: Final[dict[str, Kind]] = {"confirm": Obj("confirm")}
@@ -144,44 +114,6 @@ SHOWN_TO: Final[dict[str, Kind]] = {"visible_to_user_ids": Many(ID, "button.visi
 NUMERAL: Final = Form("a number", r"-?\d+(\.\d+)?")
 
 
-STYLED: Final[dict[str, Kind]] = {"style": Obj("style")}
-MENTION: Final[dict[str, Kind]] = {"style": Obj("mention_style")}
-IN_LINE: Final[dict[str, Shape]] = {
-    "text": Shape({"text": Str()}, STYLED),
-    "link": Shape({"url": URL}, {"text": Str(), "unsafe": Bool(), **STYLED}),
-    "emoji": Shape({"name": Str()}, {"unicode": Str(), "url": URL, **STYLED}),
-    "user": Shape({"user_id": ID}, MENTION),
-    "usergroup": Shape({"usergroup_id": ID}, MENTION),
-    "channel": Shape({"channel_id": ID}, MENTION),
-    "team": Shape({"team_id": ID}, STYLED),
-    "broadcast": Shape({"range": Enum(("here", "channel", "everyone"))}, STYLED),
-    "color": Shape({"value": Form("#rrggbb", r"#[0-9A-Fa-f]{6}")}, STYLED),
-    "date": Shape(
-        {"timestamp": Int("rich_text.timestamp"), "format": Str()}, {"url": URL, "fallback": Str(), **STYLED}
-    ),
-}
-BORDER: Final[dict[str, Kind]] = {"border": Int("rich_text.border")}
-RICH_TEXT_WORDS: Final = Many(Elem(tuple(IN_LINE)), "rich_text.elements")
-IN_RICH_TEXT: Final[dict[str, Shape]] = {
-    "rich_text_section": Shape({"elements": RICH_TEXT_WORDS}, {}),
-    "rich_text_list": Shape(
-        {
-            "elements": Many(Elem(("rich_text_section",)), "rich_text.elements"),
-            "style": Enum(("bullet", "ordered")),
-        },
-        {"indent": Int("rich_text.indent"), "offset": Int("rich_text.offset"), **BORDER},
-    ),
-    "rich_text_preformatted": Shape({"elements": Many(Elem(("text", "link")), "rich_text.elements")}, BORDER),
-    "rich_text_quote": Shape({"elements": RICH_TEXT_WORDS}, BORDER),
-}
-
-
-def _chart() -> Shape:
-    return Shape(
-        {"series": Many(Obj("series"), "chart.series"), "axis_config": Obj("axis_config")}, {}, rules=(check_series,)
-    )
-
-
 def _action_element(
     must: dict[str, Kind], may: dict[str, Kind], surfaces: tuple[str, ...] = EVERYWHERE, rules: tuple[Rule, ...] = ()
 ) -> Shape:
@@ -202,16 +134,6 @@ ELEMENTS: Final[dict[str, Shape]] = {
             **LABEL,
             **SHOWN_TO,
         },
-    ),
-    "workflow_button": _action_element(
-        {"text": plain("button.text"), "workflow": Obj("workflow")}, {"style": STYLE, **LABEL}
-    ),
-    "feedback_buttons": _action_element(
-        {"positive_button": Obj("feedback_button"), "negative_button": Obj("feedback_button")}, {}
-    ),
-    "icon_button": _action_element(
-        {"icon": Enum(("trash",)), "text": plain("button.text")},
-        {"value": Str("button.value"), **CONFIRM, **LABEL, **SHOWN_TO},
     ),
     "overflow": _action_element({"options": Many(Obj("overflow_option"), "overflow.options")}, CONFIRM),
     "image": Shape(
@@ -274,16 +196,6 @@ ELEMENTS: Final[dict[str, Shape]] = {
         {"initial_value": NUMERAL, "min_value": NUMERAL, "max_value": NUMERAL, **TYPED},
         rules=(in_order("min_value", "max_value"),),
     ),
-    "rich_text_input": _action_element(
-        {},
-        {
-            "initial_value": RICH_TEXT,
-            "min_lines": Int("rich_text_input.lines"),
-            "max_lines": Int("rich_text_input.lines"),
-            **TYPED,
-        },
-        rules=(in_order("min_lines", "max_lines"),),
-    ),
     "file_input": _action_element(
         {},
         {"filetypes": Many(Str("id"), "file_input.filetypes"), "max_files": Int("file_input.max_files")},
@@ -292,18 +204,6 @@ ELEMENTS: Final[dict[str, Shape]] = {
     # Texts that stand among elements
     "plain_text": Shape({"text": Str("text")}, {"emoji": Bool()}),
     "mrkdwn": Shape({"text": Str("text")}, {"verbatim": Bool()}),
-    "icon": Shape({"name": Enum(SLACK_ICONS)}, {}),
-    "url": Shape({"url": URL, "text": Str()}, {}),
-    "pie": Shape({"segments": Many(Obj("segment"), "chart.segments")}, {}),
-    "bar": _chart(),
-    "area": _chart(),
-    "line": _chart(),
-    # A block of its own, and also what a title or an input holds.
-    "rich_text": Shape(
-        {"elements": Many(Elem(tuple(IN_RICH_TEXT)), "rich_text.elements")}, {"block_id": Str("block_id")}
-    ),
-    **IN_LINE,
-    **IN_RICH_TEXT,
 }
 INTERACTIVE: Final = frozenset(name for name, shape in ELEMENTS.items() if "action_id" in shape.may)
 """Elements that a person acts with."""

@@ -27,40 +27,6 @@ def home(**tabs: bool) -> dict[str, Any]:
     }
 
 
-async def markdown(app: App, method: str, **arguments: Any) -> dict[str, Any]:
-    """What *method* answers to a markdown text in place of text and blocks."""
-    places = {
-        "chat.postMessage": {"channel": OPS},
-        "chat.postEphemeral": {"channel": OPS, "user": ALICE},
-        "chat.update": {"channel": OPS, "ts": await app.post()},
-    }
-    return await app.json(method, **places[method], **arguments)
-
-
-METHODS = pytest.mark.parametrize("method", ["chat.postMessage", "chat.postEphemeral", "chat.update"])
-
-
-@METHODS
-async def test_markdown_stands_for_text_and_blocks(app: App, method: str) -> None:
-    assert (await markdown(app, method, markdown_text="# Hello\n**all**"))["ok"] is True
-
-    message = app.slack.state.messages[-1]
-    assert message.text == "# Hello\n**all**"
-    assert [(one["type"], one["text"]) for one in message.blocks] == [("markdown", "# Hello\n**all**")]
-
-
-@METHODS
-async def test_markdown_has_twelve_thousand_characters_at_the_most(app: App, method: str) -> None:
-    assert (await markdown(app, method, markdown_text="x" * 12_000))["ok"] is True
-    assert (await markdown(app, method, markdown_text="x" * 12_001))["error"] == "msg_too_long"
-
-
-@METHODS
-@pytest.mark.parametrize("other", [{"text": "Hello"}, {"blocks": [SECTION]}])
-async def test_markdown_stands_alone(app: App, method: str, other: dict[str, Any]) -> None:
-    assert (await markdown(app, method, markdown_text="Hello", **other))["error"] == "markdown_text_conflict"
-
-
 @pytest.mark.parametrize(
     ("blocks", "attachments", "pointer"),
     [

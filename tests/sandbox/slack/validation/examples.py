@@ -22,7 +22,6 @@ from sandbox.slack.validation.kinds import (
     Int,
     Kind,
     Many,
-    Number,
     Obj,
     Shape,
     Str,
@@ -34,7 +33,7 @@ from sandbox.slack.validation.shapes import ELEMENTS, OBJECTS
 Payload = dict[str, Any]
 TABLES: Final = {"surface": SURFACES, "block": BLOCKS, "element": ELEMENTS, "object": OBJECTS}
 NUMBERS: Final = count()
-FORMS: Final = {"YYYY-MM-DD": "2026-11-21", "HH:mm": "12:30", "a number": "1", "#rrggbb": "#00ff00"}
+FORMS: Final = {"YYYY-MM-DD": "2026-11-21", "HH:mm": "12:30", "a number": "1"}
 URL: Final = "https://shop.example.com/x"
 
 
@@ -60,15 +59,11 @@ MORE: Final[dict[Key, Callable[[], Payload]]] = {
     Key("surface", "modal"): lambda: {"submit": _words()},
     Key("block", "section"): lambda: {"text": _words()},
     Key("block", "image"): lambda: {"image_url": URL},
-    Key("block", "card"): lambda: {"title": _words()},
-    Key("block", "container"): lambda: {"title": _words()},
-    Key("block", "task_card"): lambda: {"status": "complete"},
     Key("element", "image"): lambda: {"image_url": URL},
     Key("element", "static_select"): lambda: {"options": [made(Key("object", "option"))]},
     Key("element", "multi_static_select"): lambda: {"options": [made(Key("object", "option"))]},
     Key("object", "conversation_filter"): lambda: {"exclude_bot_users": True},
     Key("object", "slack_file"): lambda: {"id": "F1"},
-    Key("object", "series"): lambda: {"name": f"series {next(NUMBERS)}"},
 }
 """What a shape needs beyond what it must have: one of several."""
 
@@ -85,9 +80,9 @@ def example(kind: Kind) -> Any:
     match kind:
         case Many(item, limit):
             return [example(item) for _ in range(max(LIMITS[limit].low, 1))]
-        case Block(None):
+        case Block():
             return {"type": "divider"}
-        case Obj() | Elem() | Block():
+        case Obj() | Elem():
             return made(_keys(kind)[0])
         case _:
             return _single(kind)
@@ -106,8 +101,8 @@ def _single(kind: Kind) -> Any:
             return LIMITS[limit].low
         case Enum(values):
             return values[0]
-        case Bool() | Number():
-            return True if isinstance(kind, Bool) else 1
+        case Bool():
+            return True
         case _:
             return None
 
@@ -119,8 +114,8 @@ def _keys(kind: Kind) -> list[Key]:
             return [Key("object", name)]
         case Elem(types):
             return [Key("element", name) for name in types]
-        case Block(types):
-            return [Key("block", name) for name in types or BLOCKS]
+        case Block():
+            return [Key("block", name) for name in BLOCKS]
         case _:
             return []
 
@@ -206,7 +201,7 @@ def place(key: Key) -> Place:
 
 
 def settle(value: Any) -> None:
-    """Make siblings agree: choices with their options, points with their axis."""
+    """Make siblings agree: choices with their options."""
     if isinstance(value, dict):
         for fits, mend in MENDS:
             if fits(value):
@@ -221,19 +216,6 @@ def _agree_options(element: Payload) -> None:
         element["options"] = chosen
 
 
-def _agree_axis(chart: Payload) -> None:
-    """The longest first label and the most points that there are anywhere, everywhere."""
-    categories = chart["axis_config"]["categories"]
-    points = [series["data"] for series in chart["series"]]
-    first = max(categories[0], *(data[0]["label"] for data in points), key=len)
-    labels = [first, *(f"label {number}" for number in range(1, max(map(len, [categories, *points]))))]
-    categories[:] = labels
-    for data in points:
-        data += [{"label": "", "value": 1} for _ in range(len(labels) - len(data))]
-        for point, label in zip(data, labels, strict=True):
-            point["label"] = label
-
-
 def _either(first: str, second: str) -> tuple[Callable[[Payload], bool], Callable[[Payload], Any]]:
     """Of two that exclude each other, the second stays."""
     return (lambda found: first in found and second in found), (lambda found: found.pop(first))
@@ -241,7 +223,6 @@ def _either(first: str, second: str) -> tuple[Callable[[Payload], bool], Callabl
 
 MENDS: Final[list[tuple[Callable[[Payload], bool], Callable[[Payload], Any]]]] = [
     (lambda found: "initial_option" in found or "initial_options" in found, _agree_options),
-    (lambda found: "axis_config" in found, _agree_axis),
     _either("options", "option_groups"),
     _either("image_url", "slack_file"),
     _either("id", "url"),

@@ -100,10 +100,6 @@ def _focused(number: int) -> list[Problem]:
     return _of_message(*inputs)
 
 
-def _markdown(characters: int) -> list[Problem]:
-    return _of_message(*({"type": "markdown", "text": "x" * size} for size in (6000, characters - 6000)))
-
-
 def _long_view(characters: int) -> list[Problem]:
     """A view whose JSON has so many characters."""
     line = {"type": "section", "text": {"type": "mrkdwn", "text": "x" * 2600}}
@@ -122,14 +118,7 @@ def _suggested(number: int) -> list[Problem]:
     return check_options({"options": [example(TABLES["object"]["option_group"].must["options"])[0]] * number})
 
 
-CHART: Final[dict[str, Any]] = {
-    "type": "data_visualization",
-    "title": "x",
-    "chart": {"type": "pie", "segments": [{"label": "x", "value": 1}]},
-}
 WHOLES: Final = {
-    "message.markdown": Whole(_markdown, Problem("/blocks", "must be less than 12001 characters")),
-    "message.charts": Whole(lambda n: _of_message(*[CHART] * n), Problem("/blocks", "no more than 2 items allowed")),
     "message.characters": Whole(_long_blocks, Problem("", "msg_blocks_too_long")),
     "view.characters": Whole(_long_view, Problem("/view", "view_too_large")),
     "view.focused": Whole(_focused, Problem("/blocks", "only one element may have focus_on_load")),

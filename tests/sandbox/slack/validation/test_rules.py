@@ -51,8 +51,6 @@ MISSING: Final = [
     (Key("object", "slack_file"), "id", "must define either `id` or `url`"),
     (Key("element", "static_select"), "options", "must define either `options` or `option_groups`"),
     (Key("element", "multi_static_select"), "options", "must define either `options` or `option_groups`"),
-    (Key("block", "card"), "title", "must define either `hero_image` or `title` or `actions` or `body`"),
-    (Key("block", "container"), "title", "must define either `title` or `rich_text_title`"),
     (
         Key("object", "conversation_filter"),
         "exclude_bot_users",
@@ -106,7 +104,6 @@ def test_markup_and_addresses_are_for_the_menus_that_show_them() -> None:
 ORDERED: Final = [
     ("plain_text_input", "min_length", 5, "max_length", 4),
     ("number_input", "min_value", "10", "max_value", "9"),
-    ("rich_text_input", "min_lines", 5, "max_lines", 4),
 ]
 
 
@@ -127,12 +124,11 @@ FORMS: Final = [
     ),
     ("timepicker", "initial_time", ["24:00", "12:60", "9:00"], "HH:mm"),
     ("number_input", "initial_value", ["", "x", "1e3"], "a number"),
-    ("color", "value", ["red", "#12345"], "#rrggbb"),
 ]
 
 
 @pytest.mark.parametrize(("name", "field", "wrong", "words"), FORMS)
-def test_dates_times_numbers_and_colours_have_their_form(name: str, field: str, wrong: list[str], words: str) -> None:
+def test_dates_times_and_numbers_have_their_form(name: str, field: str, wrong: list[str], words: str) -> None:
     for value in wrong:
         assert said(Key("element", name), **{field: value}) == [Problem(f"/{field}", f"must be in the format {words}")]
 
@@ -142,23 +138,18 @@ def holding(block_id: str, *action_ids: str) -> Payload:
     return {"type": "actions", "block_id": block_id, "elements": buttons}
 
 
-def test_blocks_have_ids_of_their_own_also_deep_inside() -> None:
-    deep = made(Key("block", "container")) | {"child_blocks": [holding("a", "1")]}
+def test_blocks_have_ids_of_their_own() -> None:
     assert check_message({"blocks": [holding("a", "1"), holding("b", "2")]}) == []
-    for second in (holding("a", "2"), deep):
-        assert check_message({"blocks": [holding("a", "1"), second]}) == [
-            Problem("/blocks/1", "`block_id` a already exists")
-        ]
+    assert check_message({"blocks": [holding("a", "1"), holding("a", "2")]}) == [
+        Problem("/blocks/1", "`block_id` a already exists")
+    ]
 
 
 def test_actions_have_ids_of_their_own_in_their_block_alone() -> None:
-    deep = made(Key("block", "container")) | {"child_blocks": [holding("b", "1"), holding("c", "1")]}
-    assert check_message({"blocks": [holding("a", "1"), deep]}) == []
-    wrong = made(Key("block", "container")) | {"child_blocks": [holding("b", "1", "1")]}
-    for second in (holding("b", "1", "1"), wrong):
-        assert check_message({"blocks": [holding("a", "1"), second]}) == [
-            Problem("/blocks/1", "`action_id` 1 already exists")
-        ]
+    assert check_message({"blocks": [holding("a", "1"), holding("b", "1")]}) == []
+    assert check_message({"blocks": [holding("a", "1"), holding("b", "1", "1")]}) == [
+        Problem("/blocks/1", "`action_id` 1 already exists")
+    ]
 
 
 def test_what_is_acted_with_needs_no_id() -> None:
@@ -208,54 +199,6 @@ def test_a_modal_that_asks_has_a_button_that_answers() -> None:
 def test_a_home_tab_has_no_frame(name: str) -> None:
     assert check_view({"type": "home", "blocks": [], name: TITLE}) == [
         Problem("/view", f"invalid additional property: {name}")
-    ]
-
-
-@pytest.mark.parametrize("kind", ["bar", "area", "line"])
-def test_points_follow_the_axis(kind: str) -> None:
-    def chart(categories: list[str], **series: list[str]) -> list[Problem]:
-        lines = [{"name": name, "data": [{"label": one, "value": 1} for one in on]} for name, on in series.items()]
-        return said(Key("element", kind), axis_config={"categories": categories}, series=lines)
-
-    assert chart(["Mon", "Tue"], shop=["Mon", "Tue"], blog=["Tue", "Mon"]) == []
-    assert chart(["Mon", "Tue"], shop=["Mon"]) == [Problem("/series/0/data", "must provide one item for each category")]
-    assert said(Key("object", "segment"), value=0) == [Problem("/value", "must be more than 0")]
-    twice = [{"name": "shop", "data": [{"label": "Mon", "value": 1}]}] * 2
-    assert said(Key("element", kind), axis_config={"categories": ["Mon"]}, series=twice) == [
-        Problem("/series/1/name", "`name` shop already exists")
-    ]
-
-
-def test_a_task_of_a_plan_need_not_say_what_it_is_and_may_be_pending_anywhere() -> None:
-    task = made(Key("block", "task_card")) | {"status": "pending"}
-    untyped = {name: value for name, value in task.items() if name != "type"}
-    assert check_message({"blocks": [{"type": "plan", "title": "x", "tasks": [untyped, task]}]}) == []
-    assert check_message({"blocks": [task]}) == []
-    assert check_message({"blocks": [{"type": "plan", "title": "x", "tasks": [{"type": "divider"}]}]}) == [
-        Problem("/blocks/0/tasks/0/type", "unsupported type: divider")
-    ]
-
-
-def test_a_card_has_an_icon_of_its_own_or_one_of_slacks() -> None:
-    card, mine, slacks = Key("block", "card"), made(Key("element", "image")), {"type": "icon", "name": "rocket"}
-    assert said(card, slack_icon=slacks) == said(card, icon=mine) == []
-    assert said(card, slack_icon=slacks, icon=mine) == [Problem("", "invalid additional property: slack_icon")]
-    assert said(card, slack_icon=slacks | {"name": "sparkles"}) == [
-        Problem("/slack_icon/name", "must be a valid enum value")
-    ]
-
-
-FOLDS: Final = Key("block", "container")
-
-
-def test_a_container_folds_or_has_a_line() -> None:
-    assert said(FOLDS, is_collapsible=True, default_collapsed=True) == []
-    assert said(FOLDS, has_header_divider=True) == []
-    assert said(FOLDS, default_collapsed=True) == [
-        Problem("/default_collapsed", "invalid additional property: default_collapsed")
-    ]
-    assert said(FOLDS, is_collapsible=True, has_header_divider=True) == [
-        Problem("/has_header_divider", "invalid additional property: has_header_divider")
     ]
 
 
