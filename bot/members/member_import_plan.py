@@ -124,18 +124,10 @@ class _Planner:
         """Return *names* in the site's spelling where only the case differs; raises _Refused for an unknown one."""
         found = {name: self._spelling.get(name) or self._spelling.get(fold_case(name)) for name in names}
         if unknown := [name for name, known in found.items() if known is None]:
-            raise _Refused(self._unknown_text(unknown))
+            near = nearest_segments(unknown[0], self._segments)
+            named = ", ".join(f"“{name}”" for name in unknown[:MAX_NAMED])
+            raise _Refused(f"the site has no segment {named}" + (f"; near: {', '.join(near)}" if near else ""))
         return tuple(dict.fromkeys(name for name in found.values() if name is not None))
-
-    def _unknown_text(self, names: Sequence[str]) -> str:
-        """Return that there are no such segments, with the nearest ones to each of the first *names*."""
-        shown = [
-            f"“{name}”" + (f" (near: {', '.join(near)})" if (near := nearest_segments(name, self._segments)) else "")
-            for name in names[:MAX_NAMED]
-        ]
-        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-        ending = "is not a segment here; segments are" if len(names) == 1 else "are not segments here; they are"
-        return f"{', '.join(shown)}{more} {ending} created in the site’s dashboard"
 
     def plan_person(self, wishes: Sequence[_Wish]) -> Iterator[ImportRow]:
         """Yield what to do with each row about one person: the first counts if all say the same, and otherwise none does."""

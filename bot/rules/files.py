@@ -1,4 +1,4 @@
-"""Read files of rules (the real product's export, a service's answer, or a single rule), and write the export."""
+"""Read files of rules, as Gatehouse and the real product export them, and write the export."""
 
 from __future__ import annotations
 
@@ -16,12 +16,7 @@ from bot.text.encoding import BadFile, file_text
 MAX_RULES: Final = 10_000
 MAX_DIGITS: Final = 4_000
 """Digits of an integer: Python itself refuses more than 4,300."""
-LISTS: Final = ("rules", "data")
-"""Names under which an object may hold its rules."""
-
-
 AN_EXPORT: Final = "Use a JSON file that Gatehouse or the dashboard exported."
-QUOTES: Final = "“”„‟«»‘’"
 
 
 def read_rule_file(content: bytes) -> list[Any]:
@@ -29,14 +24,13 @@ def read_rule_file(content: bytes) -> list[Any]:
 
     Raises BadFile where it is not a file of rules.
     """
-    records = _records(parse_json(file_text(content)))
+    records = parse_json(file_text(content))
+    if not isinstance(records, list):
+        raise BadFile("The file is JSON, but not a list of rules.", AN_EXPORT)
     if not records:
         raise BadFile("The file has an empty list.", "Check that the export had any rules.")
     if len(records) > MAX_RULES:
         raise BadFile(f"The file has {len(records):,} records; the limit is {MAX_RULES:,}.", "Split it.")
-    if not any(map(_is_ours, records)):
-        first = records[0]
-        raise _no_rules(first)
     return records
 
 
@@ -45,13 +39,9 @@ def parse_json(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique_names, parse_int=_parse_integer)
     except json.JSONDecodeError as error:
-        at = text[error.pos : error.pos + 1]
-        is_quote = at and at in QUOTES
         raise BadFile(
             f"Line {error.lineno:,}, column {error.colno:,}: this is not JSON. {error.msg}.",
-            f"{at} is a typographic quote; JSON needs straight ones."
-            if is_quote
-            else "Usually an extra comma or an unclosed quote.",
+            "Usually an extra comma, an unclosed quote, or a typographic one.",
         ) from error
     except RecursionError as error:
         raise BadFile("The JSON is nested too deeply.") from error
@@ -69,37 +59,6 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _parse_integer(digits: str) -> int | float:
     """Parse an integer; one with too many digits becomes infinite, so that it is reported with its record."""
     return int(digits) if len(digits) <= MAX_DIGITS else float("inf")
-
-
-def _records(document: Any) -> list[Any]:
-    if isinstance(document, list):
-        return document
-    if not isinstance(document, dict):
-        raise _no_rules(document)
-    if _is_ours(document):
-        return [document]
-    for name in LISTS:
-        match document.get(name):
-            case list() as records:
-                return records
-            case dict() as record if _is_ours(record):
-                return [record]
-            case _:
-                pass
-    raise _no_rules(document)
-
-
-def _is_ours(record: Any) -> bool:
-    """Whether *record* looks like a rule or a group, even an invalid one."""
-    if not isinstance(record, dict):
-        return False
-    return "ruleType" in record or "pairs" in record or record.get("objectType") in {"rule", "group"}
-
-
-def _no_rules(document: Any) -> BadFile:
-    """Return that *document* has no rules, with the first names of an object."""
-    keys = f": it starts with {', '.join(list(document)[:5])}." if isinstance(document, dict) and document else "."
-    return BadFile(f"The file is JSON, but has no rules{keys}", AN_EXPORT)
 
 
 def export_lines(rules: Sequence[Rule]) -> Iterator[bytes]:

@@ -38,8 +38,8 @@ from handlers.files.import_form_view import (
     handed_errors,
     plan_form,
 )
-from handlers.files.preview_view import ImportPlan, TableEnd, first_loops, loop_words
-from handlers.grammar.time_fields import parse_expiry, parse_start
+from handlers.files.preview_view import ImportPlan, first_loops, loop_words
+from handlers.grammar.time_fields import Expiry, parse_expiry, parse_start
 from handlers.members.commands import MembersImport
 from handlers.members.member_refs import extra_segments, site_for
 from handlers.rules.commands import RulesImport
@@ -104,8 +104,7 @@ class Import:
                 ),
             )
             start, typed = parse_start(handed.start), _as_of_typing(handed, caller)
-            expiry = plan.end.expiry if plan.end else None
-            proposal = await with_times(proposal, typed, gatehouse, start=start, expiry=expiry)
+            proposal = await with_times(proposal, typed, gatehouse, start=start, expiry=plan.expiry)
             return await record(proposal, caller, gatehouse)
 
     async def _make_plan(self, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> tuple[ImportPlan, Handed]:
@@ -151,10 +150,10 @@ async def _plan_rules(content: bytes, handed: Handed, caller: Caller, gatehouse:
     groups = await _groups(gatehouse)
     if await asyncio.to_thread(is_table, content):
         table = await asyncio.to_thread(read_redirect_table, content)
-        end = await _end_of_table(table, handed, caller, gatehouse)
+        expiry, ends_at = await _end_of_table(table, handed, caller, gatehouse)
         live = (await gatehouse.rules.all()).whole()
         rows = await asyncio.to_thread(list, plan_redirects(table, handed.host, live, first_problem))
-        plan = replace(rule_plan(rows, "line"), end=end, has_paths=has_paths(table))
+        plan = replace(rule_plan(rows, "line"), expiry=expiry, ends_at=ends_at, has_paths=has_paths(table))
     else:
         records = await asyncio.to_thread(read_rule_file, content)
         live = (await gatehouse.rules.all()).whole()
@@ -194,29 +193,29 @@ def _bad_end(flaw: str) -> BadFile:
     return BadFile(f"The column until can’t be used. {flaw}", then)
 
 
-async def _end_of_table(table: Table, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> TableEnd | None:
-    """Return until when the rules of *table* are to last, None for good; raises BadFile, and as `resolve_start` does."""
+async def _end_of_table(
+    table: Table, handed: Handed, caller: Caller, gatehouse: Gatehouse
+) -> tuple[Expiry | None, datetime | None]:
+    """Return until when the rules of *table* are to last, and when that is; None for good, and for a length of time.
+
+    Raises BadFile, and as `resolve_start` does.
+    """
     ends = ends_of(table)
     if not any(ends):
-        return None
+        return None, None
     if len(ends) > 1:
         raise _bad_end("The rows differ, and an import has one end for all.")
     (text,) = ends
-    named = f"“{text[:60]}”"
     # 01/02/2027 begins with the day in Europe, and with the month in America.
     if "/" in text or (expiry := parse_expiry(text)) is None:
-        raise _bad_end(f"{named} is not a time, or is longer than a year.")
+        raise _bad_end(f"“{text[:60]}” is not a time, or is longer than a year.")
     if expiry.seconds is not None:
-        return TableEnd(expiry)
+        return expiry, None
     starts = await start_of_command(parse_start(handed.start), caller, gatehouse) or gatehouse.now()
     try:
-        return TableEnd(expiry, (await resolve_end(expiry, starts, caller, gatehouse))[0])
-    except TimeIsPast as error:
-        raise _bad_end(f"{named} is in the past.") from error
-    except EndsBeforeStart as error:
-        raise _bad_end(f"{named} is before the start.") from error
-    except TimeIsFar as error:
-        raise _bad_end(f"{named} is more than a year ahead.") from error
+        return expiry, (await resolve_end(expiry, starts, caller, gatehouse))[0]
+    except (TimeIsPast, EndsBeforeStart, TimeIsFar) as error:
+        raise _bad_end(f"“{text[:60]}” is in the past, before the start, or more than a year ahead.") from error
 
 
 RULE_IMPORT: Final = Import(RULE_FORMS, _plan_rules)

@@ -32,14 +32,6 @@ MAX_LOOPS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class TableEnd:
-    """Until when the rules of a table are to last: an *expiry*, and when that is, which is None for a length of time."""
-
-    expiry: Expiry
-    at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ImportPlan:
     """What importing a file would do: its rows, and the items of the bulk change."""
 
@@ -50,7 +42,10 @@ class ImportPlan:
     columns: tuple[str, ...]
     separator: str = ","
     site: str = ""
-    end: TableEnd | None = None
+    expiry: Expiry | None = None
+    """Until when all of it is to last, where the file says so."""
+    ends_at: datetime | None = None
+    """When that is; None for a length of time."""
     loops: Sequence[str] = ()
     """The loops that it would cause, in plain lines: they need a reason."""
     limits: Sequence[str] = ()
@@ -102,7 +97,7 @@ def plan_blocks(plan: ImportPlan, *, filename: str) -> list[Block]:
         messages.section("\n".join(counts)),
         *lists,
         *_lost_groups_note(plan.rows),
-        *_end_note(plan.end),
+        *_end_note(plan),
         *map(messages.context, plan.limits),
     ]
 
@@ -157,10 +152,10 @@ def _lost_groups_note(rows: Sequence[ImportRow]) -> list[Block]:
     return [messages.section(without)] if lost else []
 
 
-def _end_note(end: TableEnd | None) -> list[Block]:
-    if end is None:
+def _end_note(plan: ImportPlan) -> list[Block]:
+    if plan.expiry is None:
         return []
-    lasts = esc(end.expiry.as_typed, 60) if end.at is None else f"until {when(end.at)}"
+    lasts = esc(plan.expiry.as_typed, 60) if plan.ends_at is None else f"until {when(plan.ends_at)}"
     return [messages.section(f":hourglass: *All of it lasts {lasts}*, and is reverted then.")]
 
 

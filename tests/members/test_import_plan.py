@@ -53,15 +53,9 @@ def after(row: ImportRow) -> dict[str, Any]:
         ("a@b.co,Smith,Anna,vip,x", "1 cell too many: put texts with separators in quotes"),
         ("a@b.co,=1+1,,", "the column name has a formula, which is not read as text"),
         ("a@b.co,A,,shop", "for the site “shop”, and not blog"),
-        ("a@b.co,A,vpi,", "“vpi” (near: vip) is not a segment here; segments are created in the site’s dashboard"),
-        (
-            "a@b.co,A,free;vip,",
-            "“free;vip” (near: free) is not a segment here; segments are created in the site’s dashboard",
-        ),
-        (
-            'a@b.co,A,"vpi,zza,zzb,zzc",',
-            "“vpi” (near: vip), “zza”, “zzb” and 1 more are not segments here; they are created in the site’s dashboard",
-        ),
+        ("a@b.co,A,vpi,", "the site has no segment “vpi”; near: vip"),
+        ("a@b.co,A,free;vip,", "the site has no segment “free;vip”; near: free"),
+        ('a@b.co,A,"vip,zza,zzb,zzc,zzd",', "the site has no segment “zza”, “zzb”, “zzc”"),
         ("ANNA@example.com,Anna,vip,", "already a member, with another name or other segments"),
         ("anna@example.com,Other,,", "already a member, with another name or other segments"),
         ("Dan@example.com,Dan,,", "could be several members: dan@example.com, DAN@example.com"),

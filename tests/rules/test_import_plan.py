@@ -68,10 +68,6 @@ def record(kind: str = "Redirect", suffix: str = "x1", **fields: Any) -> Documen
 GROUP: Document = {"id": "Group_qrszh", "name": "Checkout", "objectType": "group", "status": "Active", "children": []}
 
 
-def read(document: Any) -> list[Any]:
-    return read_rule_file(json.dumps(document).encode())
-
-
 def plan(*records: Any, having: tuple[Document, ...] = (), groups: Groups | None = None) -> list[ImportRow]:
     return plan_rules(records, [Rule.model_validate(each) for each in having], groups)
 
@@ -87,24 +83,11 @@ def after(row: ImportRow) -> Document:
     return row.edit.after or {}
 
 
-SHAPES = [
-    [record(), GROUP],
-    record(),
-    GROUP,
-    {"rules": [record(), GROUP]},
-    {"success": True, "data": [record()], "total": 1, "nextOffset": None},
-    {"success": True, "data": record()},
-    [{"name": "no type", "pairs": []}, 3],
-]
-
-
-@pytest.mark.parametrize("document", SHAPES)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
-def test_every_shape_is_read_with_and_without_a_mark(document: Any, encoding: str) -> None:
-    file = read_rule_file(json.dumps(document, ensure_ascii=False, indent=1).encode(encoding))
+def test_a_list_is_read_with_and_without_a_mark(encoding: str) -> None:
+    records = [record(), GROUP, 3]
 
-    assert file == read(document)
-    assert all(isinstance(each, dict | int) for each in file)
+    assert read_rule_file(json.dumps(records, ensure_ascii=False, indent=1).encode(encoding)) == records
 
 
 REFUSED: list[tuple[bytes, str]] = [
@@ -117,11 +100,8 @@ REFUSED: list[tuple[bytes, str]] = [
     (b"name;type\r\n", "this is not JSON"),
     (b"[{\xe4\xf6\xfc}]", "not text in UTF-8"),
     (b"[]", "an empty list"),
-    (b'{"rules": []}', "an empty list"),
-    (b"[1, 2]", "no rules"),
-    (b'"rules"', "no rules"),
-    (b'{"success": false, "message": "Unauthorized action"}', "no rules"),
-    (b'[{"email": "anna@example.com"}]', "no rules"),
+    (b'"rules"', "not a list of rules"),
+    (b'{"success": false, "message": "Unauthorized action"}', "not a list of rules"),
     (b'[{"pairs": [], "pairs": [1]}]', "comes twice"),
     (b'[{"pairs": [], "name": "", "name": ""}]', "comes twice"),
     (b'{"rules": [}', "this is not JSON"),

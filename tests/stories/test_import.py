@@ -154,8 +154,8 @@ async def test_what_an_import_makes_loop_needs_a_reason_once_it_is_on(
 
 
 ENDS = {
-    "2099-12-31 23:59": "is more than a year ahead",
-    "2020-12-31": "is in the past",
+    "2099-12-31 23:59": "or more than a year ahead",
+    "2020-12-31": "is in the past, before the start",
     "01/02/2027": "is not a time",
     "46387": "is not a time",
     "forever": "is not a time",
@@ -322,7 +322,7 @@ async def test_what_is_here_already_is_never_changed(workspace: Sandbox, alice: 
         (b"", "The file is empty"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not text in UTF-8"),
         (b'[{"name": 1,]', "this is not JSON"),
-        (b'{"hello": "world"}', "has no rules"),
+        (b'{"hello": "world"}', "not a list of rules"),
     ],
 )
 async def test_a_file_that_is_none_is_refused_in_words(

@@ -91,7 +91,7 @@ REFUSED: Final[dict[Callable[[bytes], Any], list[bytes]]] = {
         "[{“pairs”: []}]".encode(),
         b'[{"status": "Active", "status": "Inactive"}]',
         b"[" * 100_000,
-        b'[{"email": "anna@example.com"}]',
+        b'{"rules": []}',
         b"[]",
         b'[{"pairs":[]}' + b',{"pairs":[]}' * MAX_RULES + b"]",
     ],

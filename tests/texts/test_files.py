@@ -117,7 +117,7 @@ line 3  `emil@example.com`   nothing to change
 line 4  `ben@example.com`   contradicts line 5; neither is applied
 line 5  `ben@example.com`   contradicts line 4; neither is applied
 line 6  `not an email`   not an email. It must have an @-sign.
-line 7  `dora@example.com`   “platinum” is not a segment here; segments are created in the site’s dashboard
+line 7  `dora@example.com`   the site has no segment “platinum”
 line 8  `nia@example.com`   not a member of this site
 [Import]\
 """,
@@ -135,7 +135,7 @@ line 3  `emil@example.com`   already a member, with another name or other segmen
 line 4  `ben@example.com`   contradicts line 5; neither is applied
 line 5  `ben@example.com`   contradicts line 4; neither is applied
 line 6  `not an email`   not an email. It must have an @-sign.
-line 7  `dora@example.com`   “platinum” is not a segment here; segments are created in the site’s dashboard
+line 7  `dora@example.com`   the site has no segment “platinum”
 [Import]\
 """,
         }
@@ -175,11 +175,11 @@ No column is called email. Remove: “plan”. The first row has the headings em
 Rename the column “E-mail 1 - Value” to email. Remove: “First Name”. The first row has the headings email, and optionally name, segments, site, each once.
 The table has more than 20,000 rows. Split it.
 Line 3 is too long: a line has at most 1,000,000 characters.
-Line 3, column 16: this is not JSON. Expecting value. Usually an extra comma or an unclosed quote.
-Line 1, column 3: this is not JSON. Expecting property name enclosed in double quotes. “ is a typographic quote; JSON needs straight ones.
+Line 3, column 16: this is not JSON. Expecting value. Usually an extra comma, an unclosed quote, or a typographic one.
+Line 1, column 3: this is not JSON. Expecting property name enclosed in double quotes. Usually an extra comma, an unclosed quote, or a typographic one.
 “status” comes twice in one object. Remove one of them.
 The JSON is nested too deeply.
-The file is JSON, but has no rules: it starts with email. Use a JSON file that Gatehouse or the dashboard exported.
+The file is JSON, but not a list of rules. Use a JSON file that Gatehouse or the dashboard exported.
 The file has an empty list. Check that the export had any rules.
 The file has 10,001 records; the limit is 10,000. Split it.
 No column is called from. No column is called to. Remove: “age”. The first row has the headings from and to, and optionally name, until, each once.
