@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 from typing import Final, Generic, TypeVar
 
-from rapidfuzz import fuzz, process
-
-from bot.changes.model.edits import Target
 from bot.members.model import Member
 from bot.rules.model import Group, Rule
-from bot.text.names import MENTION, MIN_PART, WORD, Named, Wanted, fold_name, named_group, named_member, named_rule
+from bot.text.names import MENTION, WORD, Named, Wanted, fold_name, named_group, named_member, named_rule
 
 T = TypeVar("T")
 
 MAX_READINGS: Final = 5
 """Readings that are offered at most: with more, the text is taken as not understood."""
-LIKE_A_NAME: Final = 85
-"""Similarity in per cent from which on some words count as a name with a typo."""
-
-
 LAST: Final = chr(sys.maxunicode)
 """The character that sorts after all others."""
-
-LIKE_A_WORD: Final = 80
-"""Similarity in per cent from which on a word counts as a word of a name with a typo."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -47,14 +36,12 @@ class Names(Generic[T]):
 
     def __init__(self, things: Sequence[T], named: Callable[[T], Named[T]]) -> None:
         self._things, self._named = things, named
-        lines, urls, words, names = _Added(), _Added(), _Added(), set[str]()
+        lines, urls, words = _Added(), _Added(), _Added()
         for place, each in enumerate(map(named, things)):
             lines.add(place, (*each.names, *each.wholes))
             urls.add(place, each.urls)
             words.add(place, [word for name in each.names for word in WORD.findall(name)])
-            names.update(each.names)
         self._lines, self._urls, self._words = lines.build(), urls.build(), words.build()
-        self._by_length = sorted(names, key=len)
 
     def find_exact(self, name: str) -> list[str]:
         """Return the ids of the things with exactly this name, ignoring case."""
@@ -81,26 +68,6 @@ class Names(Generic[T]):
             if len(found) > MAX_READINGS:
                 break
         return list(found)
-
-    def nearest_word(self, word: str) -> str:
-        """Return the word of a name that is most similar to *word* and has the same first letter; empty where none is."""
-        if len(word) <= MIN_PART:
-            return ""
-        near = self._words.texts(self._words.texts_from(word[0]))
-        found = process.extractOne(word, near, scorer=fuzz.ratio, score_cutoff=LIKE_A_WORD)
-        return found[0] if found else ""
-
-    def find_similar(self, text: str) -> list[str]:
-        """Return the ids of at most two things with a similar name; none for an email, which has to be exact."""
-        wanted = fold_name(text)
-        if "@" in wanted:
-            return []
-        first = bisect_left(self._by_length, len(wanted) * 3 // 4, key=len)
-        end = bisect_right(self._by_length, len(wanted) * 4 // 3, key=len)
-        found = process.extract(
-            wanted, self._by_length[first:end], scorer=fuzz.ratio, score_cutoff=LIKE_A_NAME, limit=2
-        )
-        return list(dict.fromkeys(key for line, _, _ in found for key in self.find_exact(line)))[:2]
 
     def _ids(self, places: Iterable[int]) -> list[str]:
         return list(dict.fromkeys(self._named(self._things[place]).id for place in places))
@@ -152,9 +119,6 @@ class _Places:
         """Return the range of the texts that begin with *start*."""
         return range(bisect_left(self._texts, start), bisect_left(self._texts, start + LAST))
 
-    def texts(self, some: range) -> Sequence[str]:
-        return self._texts[some.start : some.stop]
-
     def places_in(self, some: range) -> Sequence[int]:
         """Return the places of the things that have *some* of the texts, with repetitions."""
         return self._places[self._starts[some.start] : self._starts[some.stop]]
@@ -181,12 +145,8 @@ class Known:
     sites_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The sites that know a member, by their email."""
     hosts: Sequence[str] = ()
-    shown: Sequence[Target] = ()
-    """What the person was shown last, and what they changed last here: one of these may be “it”."""
     missing: Sequence[str] = ()
     """``rules``, and the sites, whose names could not be read in time."""
-    by_host: Mapping[str, Sequence[Rule]] = field(default_factory=dict)
-    """The rules whose sources all name that host, exactly."""
     people: Mapping[str, Sequence[Member]] = field(default_factory=dict)
     """The members of each site."""
 
@@ -200,10 +160,6 @@ class Known:
         segments: Iterable[str] = (),
         hosts: Sequence[str] = (),
     ) -> Known:
-        by_host: dict[str, list[Rule]] = {}
-        for rule in rules:
-            for host in _hosts(rule):
-                by_host.setdefault(host, []).append(rule)
         sites_of: dict[str, tuple[str, ...]] = {}
         people: dict[str, Member] = {}
         for site, there in (members or {}).items():
@@ -222,7 +178,6 @@ class Known:
             sites={name.casefold(): name for name in members or ()},
             sites_of=sites_of,
             hosts=hosts,
-            by_host=by_host,
             people=members or {},
         )
 
@@ -230,30 +185,3 @@ class Known:
         """Whether that rule redirects one source: its destination can be changed alone."""
         rule = self.by_id.get(rule_id)
         return rule is not None and rule.rule_type == "Redirect" and len(rule.pairs or ()) == 1
-
-    def filter_rules(self, *, hosts: Sequence[str], types: Sequence[str], active: bool | None) -> list[str]:
-        """Return the ids of the rules about the only one of *hosts*, of one of *types*, and on or off (*active*).
-
-        What isn't given is not filtered by; several hosts match no rule.
-        """
-        some = self.by_host.get(hosts[0].casefold(), ()) if len(hosts) == 1 else () if hosts else self.by_id.values()
-        return [
-            rule.id
-            for rule in some
-            if (not types or rule.rule_type in types) and (active is None or rule.active is active)
-        ]
-
-    def filter_members(self, site: str, having: Sequence[str], lacking: Sequence[str]) -> list[str]:
-        """Return the emails of the members of *site* with all segments of *having* and none of *lacking*."""
-        return [
-            member.email
-            for member in self.people.get(site, ())
-            if {*having} <= {*(member.segments or ())} and not {*lacking} & {*(member.segments or ())}
-        ]
-
-
-def _hosts(rule: Rule) -> set[str]:
-    """Return the host that every source of *rule* names; empty where they name several, or none."""
-    values = [pair.source.value or "" for pair in rule.pairs or () if pair.source is not None]
-    hosts = {re.split(r"[/?#]", value.partition("://")[2] or value, maxsplit=1)[0].casefold() for value in values}
-    return hosts if len(hosts) == 1 else set()

@@ -6,49 +6,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Final
 
-from bot.text.times import Kind, parse_time
 from handlers.blocks import messages
 from handlers.blocks.buttons import command_text, run_button, temporary_button, turn_button
 from handlers.blocks.messages import Block, Message, code, esc, join_words, quote
 from handlers.gatehouse.commands import (
-    GatehouseAudit,
-    GatehouseDigest,
-    GatehouseFreezes,
-    GatehousePending,
-    GatehousePlanned,
-    GatehouseSettings,
     GatehouseStatus,
-    GatehouseWhoami,
 )
 from handlers.grammar.command import Command, slash
 from handlers.grammar.command_sentences import MAX_NAMED, Context, rule_list, sentence, with_name
 from handlers.grammar.fields import filters_of
-from handlers.grammar.vocabulary import points
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
     MembersExport,
     MembersGrant,
-    MembersImport,
     MembersList,
     MembersMove,
     MembersOffboard,
     MembersRemove,
     MembersRevoke,
-    MembersSegments,
     MembersShow,
     MembersWhy,
 )
 from handlers.rules.commands import (
-    RulesCheck,
     RulesCopy,
     RulesDelete,
     RulesEdit,
     RulesExport,
     RulesGroup,
-    RulesGroups,
     RulesHistory,
-    RulesImport,
     RulesList,
     RulesMake,
     RulesNew,
@@ -70,31 +56,14 @@ def with_reading_line(
     if not (text := command_text(with_name(command, titles))):
         return message
     words = f"Read as {code(slash(text), 400)}"
-    asks = unread_line(unread) + (" It may be this:" if any(map(points, unread)) else "")
-    lines = [messages.section(asks), messages.context(words)] if unread else [messages.context(words)]
+    lines = [*([messages.section(unread_line(unread))] if unread else []), messages.context(words)]
     return messages.message(message.text, [*lines, *message.blocks])
 
 
 def unread_line(unread: Sequence[str]) -> str:
-    """Return the line about what was not understood: words, references such as “it”, and a start that can't be planned."""
-    starts = [each for each in unread if _is_start(each)]
-    pointing = [each for each in unread if points(each)]
-    words = [each for each in unread if each not in starts and each not in pointing]
-    told = [
-        *([f"*I’m not sure what to do with* {_quoted_list(words)}."] if words else []),
-        *([f"*I can’t be sure what* {_quoted_list(pointing)} *means.*"] if pointing else []),
-        *([f"*This can’t be planned for later*: {_quoted_list(starts)}."] if starts else []),
-    ]
-    return f":warning: {' '.join(told)}"
-
-
-def _quoted_list(texts: Sequence[str]) -> str:
-    return ", ".join(quote(each, 60) for each in texts[:MAX_NAMED]) + (", …" if len(texts) > MAX_NAMED else "")
-
-
-def _is_start(text: str) -> bool:
-    found = parse_time(text.split(), 0)
-    return found is not None and found.kind in {Kind.START, Kind.WINDOW} and found.text == text
+    """Return the line about what was not understood."""
+    quoted = ", ".join(quote(each, 60) for each in unread[:MAX_NAMED]) + (", …" if len(unread) > MAX_NAMED else "")
+    return f":warning: *I’m not sure what to do with* {quoted}."
 
 
 def unclear_message(
@@ -106,11 +75,10 @@ def unclear_message(
     lines = [*_unread_names(context), unread_line(unread)]
     if len(meant) == 1:
         lines.append(f"I understood: {messages.as_sentence(sentence(meant[0], context))}")
-    names_things = all(isinstance(each, RulesShow | MembersShow) for each in shown)
+    names_things = all(isinstance(each, RulesShow | MembersShow | MembersWhy) for each in shown)
     buttons = [_form_button(each, number) for number, each in enumerate(meant)] if len(meant) == 1 else []
     if not any(buttons):
-        is_about = names_things and not any(map(points, unread))
-        lines += ["You mentioned:" if is_about else "Did you mean one of these?"] if shown else []
+        lines += ["You mentioned:" if names_things else "Did you mean one of these?"] if shown else []
         labels = {
             _thing_label(each, context): each for each in reversed(shown)
         }  # one of two that look the same: the first
@@ -157,24 +125,7 @@ def _thing_label(command: Command, context: Context) -> str:
             filters = [*filter(None, [command.text]), *(" ".join(each) for each in filters_of(command).items())]
             return f"{what}: {', '.join(filters) or 'all'}"
         case _:
-            return VIEW_LABELS.get(type(command), command.summary)
-
-
-VIEW_LABELS: Final[Mapping[type[Command], str]] = {
-    RulesCheck: "Check the rules",
-    RulesGroups: "Groups",
-    RulesImport: "Import rules…",
-    MembersImport: "Import members…",
-    MembersSegments: "Segments, with their members",
-    GatehousePending: "What waits for a decision",
-    GatehousePlanned: "What ends, and when",
-    GatehouseDigest: "What changed",
-    GatehouseAudit: "Who changed what",
-    GatehouseFreezes: "What is frozen",
-    GatehouseStatus: "Status of Gatehouse",
-    GatehouseSettings: "Settings",
-    GatehouseWhoami: "What I can do here",
-}
+            return command.summary
 
 
 def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Message:

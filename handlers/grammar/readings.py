@@ -1,58 +1,109 @@
-"""Read text that isn't a command: find the things that it names, in any order, and what it asks for.
+"""Read text that isn't a command: what it names is taken out of it, then one verb; what is left over isn't understood.
 
-Nothing is run from here: `read` returns the commands that a text may mean, and `runs_at_once` says which of them may be run
-without being shown first: a single one that changes nothing.
+A change is offered only where nothing is left over. Everything else is answered with what the text names. Nothing is run from
+here: `runs_at_once` says which reading may be run without being shown first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+from urllib.parse import urlsplit
 
-from handlers.gatehouse.commands import GatehouseUndo
-from handlers.grammar.acts import read_act
+from bot.rules.model import USUAL_RULE_ID
+from bot.text.names import MIN_PART, fold_name
+from bot.text.times import Kind, ParsedTime, parse_time
+from handlers.gatehouse.commands import (
+    GatehouseAudit,
+    GatehouseDigest,
+    GatehouseFreezes,
+    GatehouseHelp,
+    GatehousePending,
+    GatehousePlanned,
+    GatehouseSettings,
+    GatehouseStatus,
+    GatehouseUndo,
+    GatehouseWhoami,
+)
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fallback import show_pointed_at, show_subjects
-from handlers.grammar.known import MAX_READINGS, Known
-from handlers.grammar.lookups import show_views
-from handlers.grammar.member_acts import move
-from handlers.grammar.parser import VERBS, parse
-from handlers.grammar.questions import answer, answer_how_to
-from handlers.grammar.recognised import Recognised
-from handlers.grammar.recognition import recognise, without_addressees
-from handlers.grammar.roles import find_twists, may_change
-from handlers.grammar.time_fields import Start
-from handlers.grammar.tokens import MAX_COMMAND, Word, clean_text, split
-from handlers.grammar.unread import find_unread, join_unread
-from handlers.grammar.vocabulary import ACTS, CAN, EACH, FILLERS, LOOSE, NEGATIONS, PARTED, PRONOUNS, QUESTIONS, bare
-from handlers.members.commands import MembersExport, MembersImport, MembersList, MembersShow, MembersWhy
+from handlers.grammar.fields import NUMBER, expand_rows, reason_in
+from handlers.grammar.known import MAX_READINGS, Known, Names, word_set
+from handlers.grammar.parser import VERBS, parse, refs_of
+from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at, time_in_reason
+from handlers.grammar.tokens import MAX_COMMAND, WEB, Word, clean_text, split, strip_email, urls_typed
+from handlers.grammar.vocabulary import (
+    AFTER_ALL,
+    ASKING,
+    AT_ONCE,
+    BECAUSE,
+    FILES,
+    FILLERS,
+    IDLE,
+    LACKING,
+    LOOKING,
+    MEMBERS,
+    NEGATIONS,
+    OFTEN_NOUNS,
+    PAST,
+    PRONOUNS,
+    REVERSING,
+    SEVERAL,
+    SITES_AFTER,
+    STATUSES,
+    TO,
+    TOPICS,
+    TYPES,
+    VERBS_OF,
+    bare,
+)
+from handlers.members.commands import (
+    MembersAdd,
+    MembersEdit,
+    MembersExport,
+    MembersGrant,
+    MembersImport,
+    MembersList,
+    MembersMove,
+    MembersOffboard,
+    MembersRemove,
+    MembersRevoke,
+    MembersSegments,
+    MembersShow,
+    MembersWhy,
+)
 from handlers.rules.commands import (
+    REACHES,
+    RulesCheck,
     RulesCopy,
     RulesDelete,
     RulesEdit,
     RulesExport,
+    RulesGroup,
+    RulesGroups,
     RulesHistory,
     RulesImport,
     RulesList,
+    RulesMake,
+    RulesNew,
     RulesOff,
     RulesOn,
+    RulesSet,
     RulesShow,
     RulesWhich,
 )
+from handlers.rules.reasons import type_word
 
-THAT_ARE: Final = re.compile(
-    r"\b((?:rule|redirect|block|member|user|customer|one)s?|those|everything|anything) that (?:(?:is|are) |(?=has|have))",
-    re.IGNORECASE,
-)
-"""A “that” which doesn't refer to what was shown before: “rules that are off”."""
-LOOKING: Final = frozenset({"", "show", "history", "status", "why"})
-"""Acts of a text that may only ask for a view."""
-
-
-FILES_AND_FORMS: Final = (RulesExport, RulesImport, MembersExport, MembersImport)
-"""Commands that change nothing, and whose answer is no message."""
+MAX_WORDS: Final = 60
+"""Nothing in a longer text is looked up, since names are searched for at each of its words."""
+MAX_NAME_WORDS: Final = 12
+MAX_PART_WORDS: Final = 4
+MAX_URL_IN_NAME: Final = 120
+EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
+HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
+ADDRESSEE: Final = re.compile(r"""(?:"[^"]{1,80}"|(?:[^\W\d_a-z][\w.'-]{0,40}\s+){1,3})\s*<([^<>\s@]+@[^<>\s]+)>""")
+"""A person as mail programs write one: ``Tom Meier <tom@example.com>``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +120,85 @@ class Readings:
     """The services and sites whose names could not be read in time."""
 
 
+@dataclass(slots=True)
+class Sentence:
+    """The parts of a text. *words*: those left over, as the tables have them, empty where one was taken; *typed*: the same as
+    typed. Of *rules* and *people*, each mention has the keys that it may mean.
+    """
+
+    root: str
+    known: Known
+    typed: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    because: str | None = None
+    expiry: Expiry | None = None
+    start: Start | None = None
+    since: str | None = None
+    other_times: list[str] = field(default_factory=list)
+    urls: list[str] = field(default_factory=list)
+    led: list[str] = field(default_factory=list)
+    """The word before each URL."""
+    rules: list[list[str]] = field(default_factory=list)
+    people: list[list[str]] = field(default_factory=list)
+    part: str = ""
+    """The words of the last mention that is only a part of a name."""
+    groups: list[str] = field(default_factory=list)
+    segments: list[str] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)
+    site: str | None = None
+    act: str = ""
+    verb: str = ""
+    question: str = ""
+    is_quoted: bool = False
+    """Whether it has somebody else's words."""
+
+    def add(self, typed: str) -> None:
+        self.typed.append(typed)
+        self.words.append(bare(typed))
+        if typed.endswith(","):
+            self.typed.append("")
+            self.words.append(",")
+
+    def take(self, at: int, count: int = 1) -> None:
+        self.words[at : at + count] = [""] * count
+
+    def before(self, at: int) -> str:
+        """Return the word before that at *at*."""
+        return self.words[at - 1] if at else ""
+
+    @property
+    def kinds(self) -> str:
+        """The kinds of things that are named, as `CHANGES` has them."""
+        there = {"group": self.groups, "person": self.people, "rule": self.rules}
+        there |= {"segment": self.segments, "lack": self.lacking}
+        return " ".join([*(kind for kind, things in there.items() if things), *("url" for _ in self.urls)])
+
+    @property
+    def is_about_members(self) -> bool:
+        return self.root == "members" or bool(self.people or self.segments or not MEMBERS.isdisjoint(self.words))
+
+    def keys_of(self, mentions: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+        """Return the keys of all *mentions* together; of a single unclear one, each of its keys, to choose from."""
+        unclear = [mention for mention in mentions if len(mention) > 1]
+        if not unclear or not SEVERAL.isdisjoint(self.words):
+            return [tuple(dict.fromkeys(key for mention in mentions for key in mention))] if mentions else []
+        return [(key,) for key in unclear[0]] if len(mentions) == 1 else []
+
+    def left(self, idle: Collection[str]) -> list[str]:
+        """Return the words left over that aren't *idle*, as they were typed; adjacent ones, and what is between, are joined."""
+        runs: list[list[str]] = [[]]
+        between: list[str] = []
+        for word, typed in zip(self.words, self.typed, strict=True):
+            if word in {"", ","}:
+                runs, between = [*runs, []], []
+            elif word in idle:
+                between.append(typed)
+            else:
+                runs[-1] += [*(between if runs[-1] else []), typed]
+                between = []
+        return [text for run in runs if (text := " ".join(run).strip(AFTER_ALL))]
+
+
 def read(root: str, text: str, known: Known) -> Readings:
     """Return the commands that *text* after ``/root`` may mean, the likeliest first; none where it isn't understood.
 
@@ -76,43 +206,25 @@ def read(root: str, text: str, known: Known) -> Readings:
     """
     if len(text) > MAX_COMMAND:
         return Readings()
-    text, names = without_addressees(THAT_ARE.sub(r"\1 ", clean_text(text)))
-    words = split(text)
+    words = split(ADDRESSEE.sub(r"\1", clean_text(text)))
     while words and words[0].keyword.lstrip("/") in VERBS:
         root, words = words[0].keyword.lstrip("/"), words[1:]
-    if (spelled := _parse_under_any_root(root, words)) is not None:
+    if (spelled := _parse_for_gatehouse(words)) is not None:
         return Readings((spelled,))
-    found = recognise(root, words, known, names)
-    readings = _read(found, words)
-    if not readings.commands and not readings.meant and (kind := _lacks_only_a_rule(found, readings.unread)):
-        raise Unclear("Which rule?", about=(kind,))
-    return replace(readings, unread=join_unread(readings.unread, found))
+    parts = [part for word in words for part in _split_at_commas(word)]
+    if len(parts) > MAX_WORDS:
+        return Readings()
+    said = _take_apart(Sentence(root, known), words)
+    return _offer(said) or _answer(said)
 
 
-NEED_A_RULE: Final[Mapping[str, type[Command]]] = {
-    "off": RulesOff,
-    "on": RulesOn,
-    "delete": RulesDelete,
-    "edit": RulesEdit,
-    "copy": RulesCopy,
-    "history": RulesHistory,
-}
-"""What each act does to a rule."""
-
-
-def _lacks_only_a_rule(found: Recognised, unread: Sequence[str]) -> type[Command] | None:
-    """Return the command that *found* asks for and names no rule for: “turn it off” before any was shown."""
-    times = {each.as_typed for each in (found.expiry, found.start) if each is not None}
-    said = {bare(word) for each in unread if each not in times for word in each.split()}
-    names_nothing = said <= FILLERS | PRONOUNS | ACTS.keys() | PARTED.keys() and found.plain.isdisjoint(EACH)
-    return NEED_A_RULE.get(found.act) if names_nothing and found.root != "members" else None
+FILES_AND_FORMS: Final = (RulesExport, RulesImport, MembersExport, MembersImport)
+"""Commands that change nothing, and whose answer is no message: it has no place for what wasn't understood."""
+FORMS: Final = (RulesNew, RulesEdit, RulesCopy, MembersAdd, MembersEdit)
 
 
 def runs_at_once(readings: Readings) -> Command | None:
-    """Return the command that may be run without being shown first: the only reading, where it changes nothing.
-
-    A file or a form has no place for what was not understood, so such a command is run only where all of it was.
-    """
+    """Return the command that may be run without being shown first: the only reading, where it changes nothing."""
     if readings.meant or readings.missing or len(readings.commands) != 1:
         return None
     (command,) = readings.commands
@@ -124,86 +236,311 @@ def says_better(error: Unclear, readings: Readings, text: str) -> bool:
     if not readings.unread or readings.meant:
         return False
     first = bare(text.partition(" ")[0])
-    if first in QUESTIONS and readings.commands:
+    if first in ASKING and readings.commands:
         return False  # “which colleague …” asks for no URL
     begins = any(each.casefold().startswith(first) for each in readings.unread)
     return error.has_verb or (error.suggestion is not None and begins)
 
 
-def _parse_under_any_root(root: str, words: Sequence[Word]) -> Command | None:
-    """Return the command that the words spell under any root, *root* first; None where none takes them."""
-    verb = words[0].keyword if words else ""
-    text = " ".join(f'"{word.text}"' if word.quoted else word.text for word in words)
-    for service in sorted(VERBS, key=lambda one: (one != root, one)):
-        kind = VERBS[service].get(verb)
-        if kind is None or kind.verb in LOOSE or (service != root and verb in VERBS.get(root, {})):
-            continue  # a verb of *root* that was spelled right lacks something, or has too much
-        try:
-            return parse(service, text)
-        except Unclear:
-            continue
-    return None
+def _parse_for_gatehouse(words: Sequence[Word]) -> Command | None:
+    """Return the command that the words spell under ``/gatehouse``: “/rules pending”."""
+    kind = VERBS["gatehouse"].get(words[0].keyword) if words else None
+    if kind is None or kind in {GatehouseHelp, GatehouseUndo}:  # these are read like other sentences
+        return None
+    try:
+        return parse("gatehouse", " ".join(f'"{word.text}"' if word.quoted else word.text for word in words))
+    except Unclear:
+        return None
 
 
-def _read(found: Recognised, words: Sequence[Word]) -> Readings:
-    """Return what a text means, or else what it is about: a change is only offered where it accounts for every word."""
-    readings = _read_back([_with_start(found.start, each) for each in _interpret(found)])
-    if all(isinstance(each, RulesList | MembersList) for each in readings) and show_pointed_at(found):
-        readings = ()
-    unread = find_unread(found, readings)
-    found.turned += find_twists(found, readings)
-    # No reading, or too many to choose from.
-    if not 0 < len(readings) <= MAX_READINGS:
-        looked = _look_at(found, ())
-        unread = tuple(dict.fromkeys([*looked.unread, *find_unread(found, looked.commands)]))
-        return replace(looked, unread=unread or tuple(filter(None, [found.verb])))
-    if not any(map(may_change, readings)):
-        if _tells_all(found, readings):
-            found.turned = [word for word in found.turned if word not in NEGATIONS]
+# What a text names, the surest first.
+
+
+def _take_apart(said: Sentence, words: Sequence[Word]) -> Sentence:
+    left = _take_names(said, [part for word in _take_reason(said, words) for part in _split_at_commas(word)])
+    said.is_quoted = any(word.quoted or (word.text.startswith(">") and word.start == 0) for word in left)
+    for word in _take_times(said, left):
+        if word.quoted or not _take_form(said, word):
+            said.add(word.text)
+    _take_question(said, is_asked=bool(words) and words[-1].text.endswith("?"))
+    _take_verb(said)
+    _take_segments(said)
+    _take_parts(said)
+    return said
+
+
+def _take_reason(said: Sentence, words: Sequence[Word]) -> Sequence[Word]:
+    at = next((i for i, word in enumerate(words) if word.keyword in BECAUSE and 0 < i < len(words) - 1), None)
+    if at is None or words[at + 1].keyword in ASKING or parse_time([word.text for word in words], at) is not None:
+        return words  # “since when”, “since yesterday”
+    said.because = reason_in([replace(words[at], text="because"), *words[at + 1 :]])
+    return words[:at]
+
+
+def _split_at_commas(word: Word) -> list[Word]:
+    if word.quoted or WEB.match(word.text) or "," not in word.text.strip(AFTER_ALL):
+        return [word]
+    *first, last = [part for part in word.text.split(",") if part]
+    return [*(replace(word, text=f"{part},") for part in first), replace(word, text=last)]
+
+
+def _take_names(said: Sentence, words: Sequence[Word]) -> list[Word]:
+    """Take whole names of several words, or in quotes, the longest first."""
+    left: list[Word] = []
+    lines = [fold_name(word.text) for word in words]
+    at = 0
+    while at < len(words):
+        least = 1 if words[at].quoted else 2
+        lengths = range(min(MAX_NAME_WORDS, len(words) - at), least - 1, -1)
+        length = next((n for n in lengths if _take_name(said, " ".join(lines[at : at + n]))), 0)
+        left += [replace(words[at], text=",", quoted=False)] if length else [words[at]]
+        at += max(length, 1)
+    return left
+
+
+def _take_name(said: Sentence, text: str) -> bool:
+    name = text.rstrip("?!,.").removesuffix("'s")
+    for names, mentions in ((said.known.rules, said.rules), (said.known.members, said.people)):
+        if keys := names.find_exact(name):
+            mentions.append(keys)
+            return True
+    said.groups += (groups := said.known.groups.find_exact(name))
+    return bool(groups)
+
+
+def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
+    left: list[Word] = []
+    texts, at = ["" if word.quoted else word.text for word in words], 0
+    while at < len(words):
+        time = time_at(texts, at)
+        if time is None:
+            left.append(words[at])
         else:
-            unread = unread or tuple(filter(None, [found.verb]))  # it asks for a change, and no reading makes one
-        if found.turned:
-            return _look_at(found, unread)
-        if _asks_for_a_change(found.root, words):
-            return _look_at(found, unread or (words[0].text,))
-        return _with_more(found, readings, unread)
-    if found.turned or unread:
-        return replace(_look_at(found, unread), meant=() if found.turned else readings)
-    return Readings(readings)
+            _note_time(said, time)
+        at += time.count if time is not None else 1
+    return left
 
 
-def _tells_all(found: Recognised, readings: Sequence[Command]) -> bool:
-    """Whether *readings* answer a question the same with and without a “not” in it: “why is … not redirected?”."""
-    return found.question in QUESTIONS - CAN and all(
-        isinstance(each, RulesShow | RulesWhich | MembersShow | MembersWhy) for each in readings
+def _note_time(said: Sentence, time: ParsedTime) -> None:
+    text = time.text.rstrip(AFTER_ALL)
+    if time.kind is Kind.SINCE and said.since is None:
+        said.since = text
+    elif said.expiry is None and (ends := _expiry(time)) is not None and not text.casefold().startswith("by "):
+        said.expiry = ends
+    elif said.start is None and (starts := Start.of(time)) is not None:
+        said.start = starts
+    else:
+        said.other_times.append(text)
+
+
+def _expiry(time: ParsedTime) -> Expiry | None:
+    if time.kind not in {Kind.LENGTH, Kind.END}:
+        return None
+    keyword, words = "for" if time.kind is Kind.LENGTH else "until", time.text.rstrip(AFTER_ALL).split()
+    ends = filter(None, (expiry_in(keyword, " ".join(some)) for some in (words, words[1:])))
+    return next((each for each in ends if (each.seconds, each.wall) == (time.seconds, time.wall)), None)
+
+
+def _take_form(said: Sentence, word: Word) -> bool:
+    """Take a URL, an email, a row or an id, which are known by their form; return whether *word* is one."""
+    plain = word.text.rstrip(AFTER_ALL)
+    is_web = bool(WEB.match(word.text))
+    if is_web or HOST.fullmatch(plain) or (plain.startswith("/") and len(plain) > 1):
+        urls = urls_typed(word.text) if is_web else [plain if plain.startswith("/") else f"https://{plain}"]
+        said.led += [said.before(len(said.words))] * len(urls)
+        said.urls += urls
+    elif EMAIL.fullmatch(strip_email(plain)):
+        said.people.append([strip_email(plain)])
+    elif all(NUMBER.fullmatch(row) for row in expand_rows(plain)):
+        (said.people if said.root == "members" else said.rules).extend([row] for row in expand_rows(plain))
+    elif USUAL_RULE_ID.fullmatch(plain):
+        said.rules.append([plain])
+    else:
+        return False
+    return True
+
+
+LED_IN: Final = (FILLERS - ASKING) | {"", ",", "since", "until"}
+"""Words that may come before the first one of a question: “since when”, “by whom”."""
+
+
+def _take_question(said: Sentence, *, is_asked: bool) -> None:
+    """Note the word that makes a text a question: “can you …” makes none, and a complaint asks why."""
+    first = next((at for at, word in enumerate(said.words) if word not in LED_IN), 0)
+    after = said.words[first : first + 2]
+    if (
+        after[:1]
+        and after[0] in {"can", "could", "would", "will"}
+        and after[1:] in (["you"], ["someone"], ["somebody"])
+    ):
+        said.take(first, 2)
+    elif after and after[0] in ASKING and after != ["is", "now"]:
+        said.question = after[0]
+    elif is_asked or not {"can't", "cant", "cannot", "couldn't", "unable"}.isdisjoint(said.words):
+        said.question = "why"
+
+
+PHRASES: Final = sorted(
+    ((re.split("[_…]", verb), "…" in verb, act) for verb, act in VERBS_OF.items()), key=lambda each: -len(each[0])
+)
+"""The words of each verb, those of several words first; whether others may stand between them; and what it asks for."""
+
+
+def _take_verb(said: Sentence) -> None:
+    """Take one verb. A word that is often a part of a name is one only at the beginning or at the end."""
+    words = said.words
+    if (file := next((word for word in words if word in FILES), "")) and {"import", "upload"}.isdisjoint(words):
+        said.act, said.verb = "export", file
+        said.take(words.index(file))
+        return
+    begins = (at for at, word in enumerate(words) if word not in FILLERS | {"", ","} or word in VERBS_OF)
+    first = next(begins, len(words))
+    last = max((at for at, word in enumerate(words) if word not in {"", ","}), default=-1)
+    for at in range(len(words)):
+        may_be_noun = at not in {first, last} or (at > 0 and said.question not in {"", "can", "could"})
+        if said.before(at) in {"is", "are", "that"} and words[at] in STATUSES:
+            continue
+        for phrase, is_parted, act in PHRASES:
+            places = _places_of(phrase, words, at, is_parted=is_parted)
+            if places and not (may_be_noun and len(phrase) == 1 and phrase[0] in OFTEN_NOUNS):
+                said.act, said.verb = act, " ".join(phrase)
+                for place in places:
+                    said.take(place)
+                return
+
+
+def _places_of(phrase: Sequence[str], words: Sequence[str], at: int, *, is_parted: bool) -> list[int]:
+    """Return where the words of *phrase* stand, the first one at *at*; none where they don't."""
+    if is_parted:
+        return [at, words.index(phrase[1], at + 1)] if words[at] == phrase[0] and phrase[1] in words[at + 1 :] else []
+    return [*range(at, at + len(phrase))] if words[at : at + len(phrase)] == [*phrase] else []
+
+
+def _take_segments(said: Sentence) -> None:
+    """Take segments, those that somebody lacks, and the site after a preposition."""
+    lacks, segments = False, said.known.segments
+    for at, word in enumerate(said.words):
+        name = segments.get(word) or (segments.get(word.removesuffix("s")) if len(word) > MIN_PART else None)
+        if name:
+            (said.lacking if lacks else said.segments).append(name)
+            said.take(at)
+        elif (
+            word in said.known.sites and said.site is None and (said.is_about_members or said.before(at) in SITES_AFTER)
+        ):
+            said.site = said.known.sites[word]
+            said.take(at)
+        lacks = word in LACKING or (lacks and word in IDLE | {"have", "has", "on", "in"})
+
+
+def _take_parts(said: Sentence) -> None:
+    """Take parts of names, the longest first, where no whole name was found; further ones of the same kind only after “and”."""
+    if said.rules or said.groups or ((said.people or said.urls) and said.act not in {"redirect", "set", "move"}):
+        return
+    kinds: list[tuple[Names[Any], list[list[str]]]] = [
+        (said.known.rules, said.rules),
+        (said.known.members, said.people),
+    ]
+    if said.people or said.root == "members" or (said.act in {"grant", "revoke", "offboard"} and said.root != "rules"):
+        kinds.reverse()
+    for names, mentions in kinds:
+        count = len(mentions)
+        while keys := _take_longest_part(said, names, is_first=len(mentions) == count):
+            mentions.append(keys)
+        if len(mentions) > count:
+            return
+    said.groups += _take_longest_part(said, said.known.groups, is_first=True)
+
+
+def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> list[str]:
+    """Take the longest part of a name, and return the keys that it may mean."""
+    for length in range(min(MAX_PART_WORDS, len(said.words)), 0, -1):
+        for at in range(len(said.words) - length + 1):
+            some = said.words[at : at + length]
+            text = " ".join(some)
+            if not is_first and said.before(at) not in {"and", ","}:
+                continue
+            if {some[0], some[-1]} & (FILLERS | REVERSING | SEVERAL | {"", ","}) or TYPES.keys() >= {*some}:
+                continue
+            if len(text) < MIN_PART and not names.find_exact(text):
+                continue
+            if 0 < len(keys := _nearest(said, names.find_mentioned(text))) <= MAX_READINGS:
+                said.take(at, length)
+                said.part = text
+                return keys
+    return []
+
+
+def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
+    """Return those of *keys* that are on the site, or of a type, that is meant; all where none is."""
+    anywhere = said.question or said.act in {"offboard", "why"}
+    site, types = (
+        said.site or ("" if anywhere else said.known.site),
+        {TYPES[word] for word in said.words if word in TYPES},
     )
+    rules = said.known.by_id
+    there = [key for key in keys if site in said.known.sites_of.get(key, ())]
+    there += [key for key in keys if key in rules and rules[key].rule_type in types]
+    return there or [*keys]
 
 
-def _interpret(found: Recognised) -> list[Command]:
-    """Return what a text may mean, as far as it was understood."""
-    if commands := answer_how_to(found) or move(found):
-        return commands
-    if found.act in LOOKING and not found.verb and not _names_something(found) and (commands := show_views(found)):
-        return commands
-    return answer(found) if found.question else read_act(found)
+# What is offered.
+
+PLACES: Final[Mapping[type[Command], frozenset[str]]] = {
+    RulesOff: word_set("for from"),
+    RulesOn: word_set("for back"),
+    RulesGroup: word_set("for from all"),
+    RulesDelete: word_set("for from"),
+    RulesMake: word_set("from for to into everyone everybody all any anything able open new -> --> => →"),
+    RulesNew: word_set("from for to new"),
+    RulesSet: word_set("from to into at destination"),
+    MembersAdd: word_set("to into on new as with"),
+    MembersGrant: word_set("to into for on in"),
+    MembersRevoke: word_set("from for on in out away"),
+    MembersRemove: word_set("from on in"),
+    MembersOffboard: word_set("from everywhere"),
+    MembersMove: word_set("from to email mail new"),
+    GatehouseUndo: word_set("last change that it what just did"),
+}
+"""The small words that each kind of change has a place for."""
 
 
-def _names_something(found: Recognised) -> bool:
-    named = found.urls or found.emails or found.rows or found.groups or found.names_segments
-    return bool(named or found.rule_refs() or found.people())
+def _offer(said: Sentence) -> Readings | None:
+    """Return the changes that *said* asks for, or, where something is left over, would ask for; None where it asks for none."""
+    asks = said.question and (said.act in {"", *LOOKING} or said.question not in {"can", "could"})
+    make = None if asks else CHANGES.get(said.act, {}).get(said.kinds)
+    changes = _read_back(said, make(said)) if make else ()
+    if not 0 < len(changes) <= MAX_READINGS:
+        return None
+    unread = _unread(said, changes, _idle_in_changes(said, changes))
+    if not unread and not said.is_quoted:
+        return Readings(changes)
+    is_unsafe = said.is_quoted or not REVERSING.isdisjoint(said.words)
+    shown = _read_back(said, _shown(said)[0])[:MAX_READINGS]
+    return Readings(shown, unread or (said.verb,), () if is_unsafe else changes)
 
 
-def _with_start(start: Start | None, command: Command) -> Command:
-    """Return *command* with *start*, if it can have one."""
-    return command.with_fields(start=start) if start is not None and hasattr(command, "start") else command
+def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
+    rules = [said.known.by_id.get(ref) for each in changes for ref in refs_of(each)]
+    types = {rule.rule_type for rule in rules if rule} | {getattr(each, "type", None) for each in changes}
+    idle = {*IDLE, *(word for word, kind in TYPES.items() if kind in types)}
+    idle |= AT_ONCE if said.start is None else frozenset()
+    idle |= {"temporary", "temporarily"} if said.expiry is not None else frozenset()
+    for each in changes:
+        idle |= PLACES.get(type(each), frozenset())
+        idle |= SEVERAL | MEMBERS | {"rules"} if len(refs_of(each)) > 1 else frozenset()
+    return idle
 
 
-def _read_back(commands: Sequence[Command]) -> tuple[Command, ...]:
-    """Return *commands* as parsed from their own text, so that a button does what was shown; without those that can't be."""
+def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ...]:
+    """Return *commands* with the times, the reason and the site that were said, as parsed from their own text: a button does
+    what was shown. Those that can't be parsed are left out.
+    """
+    common = {name: value for name in COMMON if (value := getattr(said, name))}
     read: dict[Command, None] = {}
     for command in commands:
         try:
-            again = parse(command.service, command.write())
+            full = command.with_fields(**{name: value for name, value in common.items() if hasattr(command, name)})
+            again = parse(command.service, full.write())
         except (Unclear, ValueError):
             continue
         if type(again) is type(command):
@@ -211,30 +548,303 @@ def _read_back(commands: Sequence[Command]) -> tuple[Command, ...]:
     return tuple(read)
 
 
-def _asks_for_a_change(root: str, words: Sequence[Word]) -> bool:
-    """Whether the first word is the verb of a change, spelled right: showing something instead would not be an answer.
-
-    Not for an undo, where it is one: the history of a rule shows what can be undone.
-    """
-    kind = VERBS.get(root, {}).get(words[0].keyword) if words else None
-    return kind is not None and kind.writes and kind is not GatehouseUndo
+COMMON: Final = ("expiry", "start", "because", "site")
+"""Parts of a sentence that are fields of commands."""
 
 
-def _with_more(found: Recognised, readings: tuple[Command, ...], unread: tuple[str, ...]) -> Readings:
-    """Return *readings*, with commands that show what else the text names where that leaves less of it unread."""
-    looked = _look_at(found, ()).commands if unread and not found.question else ()
-    both = tuple(dict.fromkeys([*readings, *looked]))[:MAX_READINGS]
-    left = find_unread(found, both)
-    return Readings(both, left) if len(left) < len(unread) else Readings(readings, unread)
+def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) -> tuple[str, ...]:
+    """Return what none of *commands* accounts for, as it was typed."""
+    common = {name: getattr(said, name) for name in (*COMMON, "since")}
+    unused = [
+        getattr(value, "as_typed", value)
+        for name, value in common.items()
+        if value and not any(getattr(each, name, None) for each in commands)
+    ]
+    in_reasons = filter(None, (time_in_reason(each) for each in commands if each.writes))
+    return tuple(dict.fromkeys([*said.left(idle), *unused, *said.other_times, *in_reasons]))
 
 
-def _look_at(found: Recognised, unread: Sequence[str]) -> Readings:
-    """Return commands that show what a text is about, where it isn't understood as a whole."""
-    shown: Sequence[Command] = _read_back(show_subjects(found))
-    names_it = any(isinstance(each, RulesShow | MembersShow | MembersWhy | RulesWhich) for each in shown)
-    pointed = [] if names_it else [word for word in found.words if word in PRONOUNS]
-    views = [] if names_it else show_views(found)
-    shown = shown if names_it else [*(show_pointed_at(found) or shown), *views]
-    # A view is no answer to a verb that asks for a change: “stop all changes”.
-    verb = [found.verb] if views and found.verb else []
-    return Readings(tuple(shown[:MAX_READINGS]), tuple(dict.fromkeys([*verb, *found.turned, *pointed, *unread])))
+def _of_rules(kind: Callable[[tuple[str, ...]], Command]) -> Make:
+    return lambda said: [kind(refs) for refs in said.keys_of(said.rules)]
+
+
+def _of_rule(kind: Callable[[str], Command]) -> Make:
+    return lambda said: [kind(refs[0]) for refs in said.keys_of(said.rules) if len(refs) == 1]
+
+
+def _of_sources(kind: Callable[[tuple[str, ...]], Command]) -> Make:
+    return lambda said: [kind((ref,)) for url in said.urls for ref in said.known.rules.find_url(url)]
+
+
+def _of_groups(switch: str) -> Make:
+    return lambda said: [RulesGroup(switch, key) for key in said.groups]
+
+
+def _of_people(*kinds: Callable[[tuple[str, ...]], Command]) -> Make:
+    return lambda said: [kind(emails) for kind in kinds for emails in said.keys_of(said.people)]
+
+
+def _of_segments(kind: type[MembersGrant | MembersRevoke]) -> Make:
+    return lambda said: [kind(emails, tuple(said.segments)) for emails in said.keys_of(said.people)]
+
+
+def _edit_member(said: Sentence) -> list[Command]:
+    return [MembersEdit(emails[0]) for emails in said.keys_of(said.people) if len(emails) == 1]
+
+
+def _with_host(url: str, said: Sentence, beside: str = "") -> list[str]:
+    """Return *url* as a whole URL: a path is one of the host of *beside*, or of each host that is known."""
+    if not url.startswith("/"):
+        return [url if urlsplit(url).path else f"{url}/"]
+    hosts = [urlsplit(beside).netloc] if "://" in beside else said.known.hosts[:MAX_READINGS]
+    return [f"https://{host}{url}" for host in hosts]
+
+
+def _short(url: str) -> str:
+    return url.partition("://")[2].rstrip("/")[:MAX_URL_IN_NAME]
+
+
+def _block(said: Sentence) -> list[Command]:
+    """Return one block for each reach, of which the person chooses."""
+    urls = _with_host(said.urls[0], said)
+    reaches = (None, *REACHES) if len(urls) == 1 else (None,)
+    return [RulesMake("Cancel", url, name=f"Block {_short(url)}", match=reach) for url in urls for reach in reaches]
+
+
+def _redirect(said: Sentence) -> list[Command]:
+    """Return the change of each redirect that has the first of two URLs as its source, or a new one."""
+    first, second = reversed(said.urls) if said.led[0] in TO else said.urls
+    made: list[Command] = []
+    for source in _with_host(first, said, second):
+        (destination,) = _with_host(second, said, source)
+        there = [ref for ref in said.known.rules.find_url(source) if said.known.is_redirect(ref)]
+        made += [RulesSet((ref,), (("destination", destination),)) for ref in there]
+        if not there:
+            made.append(RulesMake("Redirect", source, destination, f"{_short(source)} to {_short(destination)}"))
+    return made
+
+
+def _set_destination(said: Sentence) -> list[Command]:
+    return _of_rules(lambda refs: RulesSet(refs, (("destination", said.urls[0]),)))(said)
+
+
+def _new_rule(said: Sentence) -> list[Command]:
+    """Return the form of a new rule, of the type that is named."""
+    if TYPES.keys() & {*said.words} <= {"cancel", "block"} and {"cancel", "block"} & {*said.words}:
+        return _block(said)
+    types = [TYPES[word] for word in said.words if word in TYPES] or ["Redirect"]
+    return [RulesNew(types[0], url) for url in _with_host(said.urls[0], said)]
+
+
+def _add(said: Sentence) -> list[Command]:
+    """Return the form of each new member; a grant where all are members already."""
+    people = said.keys_of(said.people)
+    known = [email in said.known.sites_of for emails in people for email in emails]
+    if any(known):
+        return _of_segments(MembersGrant)(said) if all(known) and said.segments else []
+    return [MembersAdd(email, segments=tuple(said.segments)) for emails in people for email in emails]
+
+
+def _move(said: Sentence) -> list[Command]:
+    """Return the change of an email to another one that nobody has."""
+    emails = [mention[0] for mention in said.people if len(mention) == 1]
+    old = [email for email in emails if email in said.known.sites_of]
+    new = [email for email in emails if "@" in email and email not in old]
+    return [MembersMove(old[0], new[0])] if len(old) == len(new) == 1 and len(said.people) == 2 else []
+
+
+def _offboard(said: Sentence) -> list[Command]:
+    kinds = (MembersOffboard,) if said.verb == "offboard" and not said.site else (MembersOffboard, MembersRemove)
+    return _of_people(*(kinds if not said.site else (MembersRemove,)))(said)
+
+
+Make = Callable[[Sentence], list[Command]]
+CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
+    "off": {"rule": _of_rules(RulesOff), "url": _of_sources(RulesOff), "group": _of_groups("off")},
+    "on": {"rule": _of_rules(RulesOn), "url": _of_sources(RulesOn), "group": _of_groups("on")},
+    "delete": {
+        "rule": _of_rules(RulesDelete),
+        "person": _of_people(MembersRemove),
+        "person segment": _of_segments(MembersRevoke),
+    },
+    "block": {"url": _block},
+    "redirect": {"url": _new_rule, "url url": _redirect, "rule url": _set_destination},
+    "make": {"url": _new_rule, "url url": _redirect, "person": _add, "person segment": _add},
+    "set": {
+        "rule": _of_rule(RulesEdit),
+        "rule url": _set_destination,
+        "url url": _redirect,
+        "person": lambda said: _move(said) or _edit_member(said),
+    },
+    "edit": {"rule": _of_rule(RulesEdit), "person": _edit_member},
+    "copy": {"rule": _of_rule(RulesCopy)},
+    "move": {"person": _move, "url url": _redirect},
+    "grant": {"person segment": _of_segments(MembersGrant)},
+    "revoke": {"person segment": _of_segments(MembersRevoke)},
+    "offboard": {"person": _offboard, "person segment": _of_segments(MembersRevoke)},
+    "undo": {"": lambda _: [GatehouseUndo()]},
+}
+"""For each verb, the kinds of things that it takes, and what it then makes of a sentence. What isn't here isn't offered."""
+
+
+# What is shown.
+
+
+def _answer(said: Sentence) -> Readings:
+    """Return commands that show what a text names or asks about; what isn't understood of it is unread."""
+    commands, words = _shown(said)
+    shown = _read_back(said, commands)[:MAX_READINGS]
+    if not shown and said.act in NEED_A_RULE and not said.left(FILLERS | PRONOUNS) and said.root != "members":
+        raise Unclear("Which rule?", about=(NEED_A_RULE[said.act],))
+    idle = (FILLERS - PRONOUNS - REVERSING) | words
+    if said.question and all(isinstance(each, RulesShow | RulesWhich | MembersShow | MembersWhy) for each in shown):
+        idle |= NEGATIONS
+    idle |= {"since", "until"} if said.question else set()
+    asks_how = any(isinstance(each, GatehouseHelp) for each in shown)
+    is_told = said.act not in {"", *LOOKING} and not asks_how and not (said.question and said.verb in TYPES)
+    more = [*said.segments[1:], *said.lacking[1:]]
+    return Readings(
+        shown, tuple(dict.fromkeys([*([said.verb] if is_told else []), *_unread(said, shown, idle), *more]))
+    )
+
+
+NEED_A_RULE: Final[Mapping[str, type[Command]]] = {
+    "off": RulesOff,
+    "on": RulesOn,
+    "delete": RulesDelete,
+    "edit": RulesEdit,
+    "copy": RulesCopy,
+}
+
+
+def _shown(said: Sentence) -> tuple[list[Command], frozenset[str]]:
+    """Return commands that show each thing that is named, or what is asked for; and the words of the text that they show."""
+    for show in (_show_things, _show_files, _show_members, _show_help, _show_views, _show_rules, _show_all):
+        commands, words = show(said)
+        if commands:
+            return commands, words
+    return [], frozenset()
+
+
+Shown = tuple[list[Command], frozenset[str]]
+NOTHING: Final[Shown] = ([], frozenset())
+
+
+LEADING: Final = word_set("redirect redirects point points lead leads go goes")
+"""Words in a question about what has a URL as its destination."""
+
+
+def _show_things(said: Sentence) -> Shown:
+    if said.question in {"what", "which"} and said.led == ["to"] and not LEADING.isdisjoint(said.words):
+        return [RulesList(url=said.urls[0])], LEADING
+    urls = [url for typed in said.urls for url in _with_host(typed, said)]
+    has_paths = any(url.startswith("/") for url in said.urls)
+    shown: list[Command] = [RulesWhich(url) for url in urls] if has_paths else []
+    shown += [RulesWhich(urls[0], tuple(urls[1:]))] if urls and not has_paths else []
+    shown += [RulesList(group=said.known.titles[key]) for key in said.groups]
+    happened = said.act == "history" or said.question == "when" or not PAST.isdisjoint(said.words)
+    searches = said.act in {"", "show"} and not said.question and bool(said.part)
+    if searches and [len(mention) > 1 for mention in said.rules] == [True]:
+        shown.append(RulesList(said.part))
+    else:
+        of_rule: type[RulesHistory | RulesShow] = RulesHistory if happened else RulesShow
+        shown += [of_rule(key) for mention in said.rules for key in mention]
+    return [*shown, *_show_people(said, happened=happened)], PAST | {
+        *STATUSES,
+        *TYPES,
+    } if said.rules or said.urls else PAST
+
+
+def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
+    """Return why those who are named get in; who they are, or what was done to them, where that is asked."""
+    segment = next(iter([*said.segments, *said.lacking]), None)
+    people = [mention[0] for mention in said.people if len(mention) == 1]
+    together = [tuple(people)] if len(people) == len(said.people) else [(key,) for each in said.people for key in each]
+    if happened and not segment:
+        return [GatehouseAudit(ref=email) for emails in together for email in emails]
+    asks_who = said.act != "why" and (said.act or said.question in {"who", "who's", "what", "is"})
+    return [
+        MembersShow(emails) if asks_who and not segment else MembersWhy(emails, segment)
+        for emails in together
+        if emails
+    ]
+
+
+def _show_files(said: Sentence) -> Shown:
+    segment = next(iter(said.segments), None)
+    if said.act == "export" and said.is_about_members:
+        return [MembersExport(segment=segment)], SEVERAL
+    if said.act == "export":
+        return [RulesExport(type=_type(said), status=_status(said))], frozenset({*STATUSES, *TYPES, *SEVERAL, "list"})
+    if said.act == "import":
+        return [MembersImport() if said.is_about_members else RulesImport()], frozenset()
+    return NOTHING
+
+
+def _show_members(said: Sentence) -> Shown:
+    having, lacking = next(iter(said.segments), None), next(iter(said.lacking), None)
+    words = SEVERAL | LACKING if lacking else SEVERAL - {"both"}
+    return ([MembersList(segment=having, without_segment=lacking)], words) if having or lacking else NOTHING
+
+
+def _show_help(said: Sentence) -> Shown:
+    topic = " ".join(filter(None, said.typed))
+    asks_how = said.question == "how" and topic.casefold().split()[1:2] in (["do"], ["to"], ["can"], ["would"])
+    return ([GatehouseHelp(topic=topic)], frozenset(said.words)) if asks_how or said.act == "help" else NOTHING
+
+
+def _show_rules(said: Sentence) -> Shown:
+    kind, status = _type(said), _status(said)
+    if not (kind or status) or said.act not in {"", "show"}:
+        return NOTHING
+    words = [word for word in said.words if word in TYPES and type_word(TYPES[word]).casefold() == kind]
+    words += [word for word in said.words if word in STATUSES and STATUSES[word] == status]
+    return [RulesList(type=kind, status=status)], frozenset({*words, "all", "every"})
+
+
+def _type(said: Sentence) -> str | None:
+    return next((type_word(TYPES[word]).casefold() for word in said.words if word in TYPES), None)
+
+
+def _status(said: Sentence) -> str | None:
+    is_about_rules = said.act == "show" or _type(said) or not {"rules", "are"}.isdisjoint(said.words)
+    words = [word for word in said.words if word != "on" or is_about_rules]  # “what is going on”
+    return next((STATUSES[word] for word in words if word in STATUSES), None)
+
+
+def _show_views(said: Sentence) -> Shown:
+    """Return the view of each topic that is mentioned: what changed, what waits, what is wrong."""
+    topics = {topic for word, topic in TOPICS.items() if word in said.words or word == said.verb}
+    topics |= {"changed"} if said.act == "history" else {said.act} & VIEWS.keys()
+    topics |= {"changed"} if said.since and not topics else set()
+    words = {word for word, topic in TOPICS.items() if topic in topics} | {"last", "did", *SEVERAL}
+    topics -= {"changed"} if len(topics) > 1 else set()  # “temporary changes” are about one thing
+    return [view(said) for topic, view in VIEWS.items() if topic in topics], frozenset(words)
+
+
+def _show_changes(said: Sentence) -> Command:
+    since = said.since.removeprefix("since ") if said.since else None
+    return GatehouseAudit(since=since) if said.question == "who" else GatehouseDigest(since=since)
+
+
+VIEWS: Final[Mapping[str, Callable[[Sentence], Command]]] = {
+    "check": lambda _: RulesCheck(),
+    "segments": lambda _: MembersSegments(),
+    "groups": lambda _: RulesGroups(),
+    "pending": lambda _: GatehousePending(),
+    "planned": lambda _: GatehousePlanned(),
+    "freezes": lambda _: GatehouseFreezes(),
+    "changed": _show_changes,
+    "status": lambda _: GatehouseStatus(),
+    "settings": lambda _: GatehouseSettings(),
+    "whoami": lambda _: GatehouseWhoami(),
+}
+
+
+def _show_all(said: Sentence) -> Shown:
+    """Return the list of all rules or members, where that is what a text asks for."""
+    if said.act not in {"", "show"}:
+        return NOTHING
+    if (said.act == "show" and said.is_about_members) or not MEMBERS.isdisjoint(said.words):
+        return [MembersList()], SEVERAL
+    return ([RulesList()], SEVERAL) if {"rules", "all"} & {*said.words} else NOTHING

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from bot.changes.model.edits import Target
 from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
@@ -29,14 +28,11 @@ from handlers.grammar.fields import Filter
 from handlers.grammar.known import Known
 from handlers.grammar.parser import expand, refs_of
 from handlers.grammar.readings import Readings, read, says_better
-from handlers.grammar.recognition import EMAIL
 from handlers.grammar.time_fields import Expiry, Start
-from handlers.grammar.vocabulary import CAUTIOUS, FILLERS, points
 from handlers.members.commands import MembersCommand, MembersList
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
 from handlers.rules.commands import (
     RulesCommand,
-    RulesGroup,
     RulesList,
     RulesOff,
     RulesOn,
@@ -74,26 +70,15 @@ class Guesses:
         self, typed: tuple[str, str], command: Command | None, error: Exception | None, caller: Caller
     ) -> Readings:
         """Return what *typed* (a root, and the text after it) may mean, where *command* ended in *error* or in nothing."""
-        if isinstance(error, NotOne) and error.candidates and not points(error.ref):
+        if isinstance(error, NotOne) and error.candidates:
             return Readings(tuple(self._for_candidates(command, error)))
-        if isinstance(error, NoMember) and EMAIL.fullmatch(error.email) and isinstance(command, MembersCommand):
-            return Readings()
-        if isinstance(error, UnknownSegment) and error.name.casefold() not in FILLERS | CAUTIOUS:
-            return Readings()
-        if isinstance(error, NotOneGroup) and not isinstance(command, RulesGroup):
-            return Readings()  # a field of a rule that was spelled out
-        known = replace(await self._known_names(caller), shown=await self._last_shown(caller))
+        known = await self._known_names(caller)
         readings = _read(typed, known, None if error else command)
-        if isinstance(error, Unclear) and says_better(error, readings, typed[1]):
-            return Readings()
-        if isinstance(error, NotOne) and (error.near or error.gap) and readings.unread and not readings.meant:
-            return Readings()  # rules with similar names help more than an incomplete reading
         if known.missing and not any(each.writes for each in readings.commands):
             return replace(readings, unread=readings.unread or (typed[1],), missing=tuple(known.missing))
-        only_lists = all(isinstance(each, MembersList) for each in readings.commands)
-        if isinstance(error, BadEmail | NoMember) and readings.unread and only_lists:
-            return Readings()  # nobody is called that, and a list of those who have the same segment is no answer
-        return Readings() if command in readings.commands else readings
+        if command in readings.commands or _says_better(error, readings, typed[1]):
+            return Readings()
+        return readings
 
     def _for_candidates(self, command: Command | None, error: NotOne) -> Sequence[Command]:
         """Return *command* for each rule that its reference fits: the verb, the duration and the reason stay."""
@@ -150,7 +135,7 @@ class Guesses:
         known = await self._all_names()
         if allowed[RulesCommand.needs] is not None:
             # A name that somebody may not read must not come back to them in a guess.
-            known = replace(known, rules=Known().rules, groups=Known().groups, titles={}, by_id={}, by_host={})
+            known = replace(known, rules=Known().rules, groups=Known().groups, titles={}, by_id={})
         if allowed[MembersCommand.needs] is not None:
             known = replace(
                 known, members=Known().members, people={}, segments={}, missing=[*({*known.missing} & {"rules"})]
@@ -158,13 +143,6 @@ class Guesses:
         hosts = known.hosts[:MAX_HOSTS]
         segments = {name.casefold(): name for name in await extra_segments(caller, gatehouse)}
         return replace(known, hosts=hosts, segments=segments | dict(known.segments), site=await self._site(caller))
-
-    async def _last_shown(self, caller: Caller) -> Sequence[Target]:
-        """Return what *caller* was shown last on its own, and what they changed last here, if that is another thing."""
-        shown = self._gatehouse.last_shown.get(caller.user)
-        changed = await self._gatehouse.store.changes.last_undoable(caller.user, caller.channel)
-        targets = [changed.edit.target] if changed else []
-        return [shown, *(each for each in targets if each != shown)] if shown else targets
 
     async def _site(self, caller: Caller) -> str:
         try:
@@ -207,15 +185,30 @@ def _read(typed: tuple[str, str], known: Known, searched: Command | None) -> Rea
         return read(*typed, known)
     readings = read(searched.service, f"{searched.verb} {searched.text}", known)
     fit = all(type(each) is type(searched) and not _filters(each).keys() & filters for each in readings.commands)
-    if readings.unread or not fit:
-        return Readings()
-    return Readings(tuple(each.with_fields(**filters) for each in readings.commands))
+    return (
+        Readings(tuple(each.with_fields(**filters) for each in readings.commands))
+        if fit and not readings.unread
+        else Readings()
+    )
 
 
 def _filters(command: Command) -> Mapping[str, Any]:
     """Return the values of the filters of *command*, by the names of its fields; empty where it has none."""
     values = {name: getattr(command, name) for name, part in command.parts().items() if isinstance(part, Filter)}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _says_better(error: Exception | None, readings: Readings, text: str) -> bool:
+    """Whether *error*, which names what doesn't exist and what is like it, helps more than incomplete *readings* of *text*."""
+    if not readings.unread or readings.meant:
+        return False
+    match error:
+        case Unclear():
+            return says_better(error, readings, text)
+        case NotOne():
+            return bool(error.near or error.gap)
+        case _:
+            return isinstance(error, BadEmail | NoMember | UnknownSegment | NotOneGroup)
 
 
 def _is_switched(command: Command, rules: Mapping[str, Rule]) -> bool:

@@ -35,7 +35,6 @@ from bot.text.names import Meant, named_rule, resolve_name
 from bot.text.times import parse_since
 from handlers.changes.requests import resolve_moment
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseUndo
-from handlers.grammar.acts import REFERENCE
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
@@ -48,6 +47,7 @@ from handlers.rules.reasons import type_word
 from sandbox.services.seed import GROUPS, RULES, SEGMENTS, members
 
 CORPUS: Final = Path(__file__).parent.parent / "handlers" / "grammar" / "corpus"
+REFERENCE: Final = re.compile(r"(?=.*\d)[0-9a-f]{6,32}")
 SHOWN_BY: Final = frozenset({"refs", "emails", "source", "destination", "url", "others"})
 """Fields of a command that name what it shows or changes."""
 HELD_OUT: Final = 3
@@ -222,7 +222,11 @@ def _named_things(command: Command) -> list[str]:
         case RulesList():
             kinds = [each for each in KNOWN_TYPES if type_word(each).casefold() == (command.type or "").casefold()]
             active = None if command.status is None else command.status == "on"
-            listed = KNOWN.filter_rules(hosts=(), types=kinds, active=active)
+            listed = [
+                rule.id
+                for rule in THE_RULES
+                if (not kinds or rule.rule_type in kinds) and (active is None or rule.active is active)
+            ]
             texts = [each for each in (command.text, command.url) if each]
             group = KNOWN.groups.find_mentioned(command.group) if command.group else None
             return [*(group or ())] + [
@@ -233,8 +237,12 @@ def _named_things(command: Command) -> list[str]:
                 and all(each.casefold() in str(rule.model_dump()).casefold() for each in texts)
             ]
         case MembersList():
-            having, lacking = ([each] if each else [] for each in (command.segment, command.without_segment))
-            listed = KNOWN.filter_members(command.site or KNOWN.site, having, lacking)
+            listed = [
+                member.email
+                for member in PEOPLE[command.site or KNOWN.site]
+                if (not command.segment or command.segment in (member.segments or ()))
+                and command.without_segment not in (member.segments or ())
+            ]
             return [each for each in listed if not command.text or each in KNOWN.members.find_mentioned(command.text)]
         case _:
             pass
