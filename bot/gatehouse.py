@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Protocol
 
-from bot.changes.model.edits import Target
 from bot.changes.pipeline import Pipeline
 from bot.clients.gate import CallContext
 from bot.clients.members import MembersReader
@@ -43,29 +42,6 @@ class UnknownSite(Exception):
         self.known = tuple(known)
 
 
-MAX_SHOWN: Final = 10_000
-"""How many people `LastShown` remembers before it drops the oldest."""
-
-
-class LastShown:
-    """The last thing that this process showed each person: what they may mean by “it”.
-
-    It is kept in memory, so that showing something never waits for a write to the database.
-    """
-
-    def __init__(self) -> None:
-        self._targets: dict[str, Target] = {}
-
-    def get(self, person: str) -> Target | None:
-        return self._targets.get(person)
-
-    def put(self, person: str, target: Target) -> None:
-        self._targets.pop(person, None)
-        self._targets[person] = target
-        if len(self._targets) > MAX_SHOWN:
-            del self._targets[next(iter(self._targets))]
-
-
 @dataclass(frozen=True, slots=True)
 class Gatehouse:
     """What a handler works with. Built once, in bot/server/app.py."""
@@ -85,7 +61,6 @@ class Gatehouse:
     """Host of each service, for people who must see which one they are changing."""
     reference: Callable[[str, str], str] = lambda _, __: ""
     """Returns a stand-in for a site's member where no email may appear."""
-    last_shown: LastShown = field(default_factory=LastShown)
     policy_trouble: Callable[[], str | None] = lambda: None
     """Returns what is wrong with the policy file, while an older version of it stays in use; None where nothing is."""
 

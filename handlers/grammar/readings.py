@@ -515,7 +515,7 @@ def _offer(said: Sentence) -> Readings | None:
     if not unread and not said.is_quoted:
         return Readings(changes)
     is_unsafe = said.is_quoted or not REVERSING.isdisjoint(said.words)
-    shown = _read_back(said, _shown(said)[0])[:MAX_READINGS]
+    shown = _read_back(said, _look_at(said)[0])[:MAX_READINGS]
     return Readings(shown, unread or (said.verb,), () if is_unsafe else changes)
 
 
@@ -692,7 +692,7 @@ CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
 
 def _answer(said: Sentence) -> Readings:
     """Return commands that show what a text names or asks about; what isn't understood of it is unread."""
-    commands, words = _shown(said)
+    commands, words = _look_at(said)
     shown = _read_back(said, commands)[:MAX_READINGS]
     if not shown and said.act in NEED_A_RULE and not said.left(FILLERS | PRONOUNS) and said.root != "members":
         raise Unclear("Which rule?", about=(NEED_A_RULE[said.act],))
@@ -717,7 +717,7 @@ NEED_A_RULE: Final[Mapping[str, type[Command]]] = {
 }
 
 
-def _shown(said: Sentence) -> tuple[list[Command], frozenset[str]]:
+def _look_at(said: Sentence) -> tuple[list[Command], frozenset[str]]:
     """Return commands that show each thing that is named, or what is asked for; and the words of the text that they show."""
     for show in (_show_things, _show_files, _show_members, _show_help, _show_views, _show_rules, _show_all):
         commands, words = show(said)

@@ -112,9 +112,6 @@ async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Re
     site = await site_for(command.site, caller, gatehouse)
     members = await find_members(command, command.emails, site, gatehouse)
     elsewhere = () if command.site else other_sites(site, gatehouse)
-    if len(members) == 1 and not caller.public:
-        shown = Target(service="members", site=site.name, key=members[0].email)
-        gatehouse.last_shown.put(caller.user, shown)
     cards = [await _card(member, site, gatehouse, public=caller.public, others=elsewhere) for member in members]
     return Private(messages.join_messages(cards))
 

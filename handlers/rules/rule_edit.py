@@ -55,8 +55,6 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
         return Modal(menus.rule_modal(caller.channel))
     rule = await find_rule(command.ref, gatehouse)
     groups = await groups_of([rule], gatehouse)
-    if not caller.public:
-        gatehouse.last_shown.put(caller.user, Target(service="rules", key=rule.id))
     more = await outlook_blocks(Target(service="rules", key=rule.id), rule, gatehouse)
     return Private(views.rule_card(rule, public=caller.public, groups=groups, more=more))
 

@@ -154,8 +154,6 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     rules = listing.known
     route = await follow(await explain_url(rules, url, groups), rules, groups)
     off = which_view.off_rule(route)
-    if (meant := route.deciding[0].rule if route.deciding else off) is not None and not caller.public:
-        gatehouse.last_shown.put(caller.user, Target(service="rules", key=meant.id))
     back_on = await _on_again_at(off, gatehouse) if off is not None else None
     answer = which_view.answer(
         route, command=command, gap=listing.gap, assumed=assumed, public=caller.public, back_on=back_on
