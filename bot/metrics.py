@@ -91,8 +91,8 @@ POLICY_BROKEN: Final = Gauge(
 BACKLOG: Final = Gauge(
     "gatehouse_backlog",
     "What is open, as the database has it. `what`: changes that wait for a decision (`proposed`), for their time (`planned`)"
-    " or for their service (`approved`), are under way (`applying`) or not confirmed yet (`unknown`); emergency overrides"
-    " without a review (`review`); starts, reverts and expiries whose time has come (`timer`); messages that Slack is to get"
+    " or for their service (`approved`), are under way (`applying`) or not confirmed yet (`unknown`);"
+    " starts, reverts and expiries whose time has come (`timer`); messages that Slack is to get"
     " now (`message`), those of them that it did not take so far (`late`) and those that are not tried again before a"
     " restart (`given_up`); stored requests of Slack that are not done (`request`)",
     ["what"],

@@ -85,7 +85,6 @@ def test_a_lie_is_found(known: History, watched: Witness, lie: str) -> None:
 def test_each_thing_that_a_card_says_of_later_is_due() -> None:
     waiting = history(State.PROPOSED).change.with_fields(expires=NOON)
     off_until = history().change.with_fields(reverts_at=NOON + timedelta(hours=1))
-    overridden = history().change.with_fields(glass_broken=True)
 
     def due(change: Change) -> dict[str, datetime]:
         return {what: at for what, due_of in DUE_TIMES.items() if (at := due_of(change)) is not None}
@@ -93,7 +92,6 @@ def test_each_thing_that_a_card_says_of_later_is_due() -> None:
     assert due(waiting)["expire"] == NOON
     assert due(off_until)["revert"] == NOON + timedelta(hours=1)
     assert due(off_until)["offer"] == NOON + timedelta(minutes=50)
-    assert due(overridden).keys() == {"review"}
     assert due(history().change) == {}
 
 

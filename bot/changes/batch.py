@@ -48,10 +48,9 @@ Result = TypeVar("Result")
 class Chunks:
     """Deals out the open items of one bulk change, in order and in chunks, to several tasks at once."""
 
-    def __init__(self, items: Items, set_id: str, *, in_steps: bool = False) -> None:
+    def __init__(self, items: Items, set_id: str) -> None:
         self._items = items
         self._set_id = set_id
-        self._in_steps = in_steps
         self._at_work: dict[int, str] = {}
         self._turn = asyncio.Lock()
 
@@ -76,11 +75,8 @@ class Chunks:
         """Pick from *left* the first items of one service and site that aren't at work; stop where a target is taken already.
 
         A target must be read after the earlier item has changed it. And of two rules to be created that are alike, the first
-        must exist before the second is sent, or reading back couldn't tell them apart. Each step is a chunk of its own.
+        must exist before the second is sent, or reading back couldn't tell them apart.
         """
-        if self._in_steps:
-            # A step rests on what the one before it made, so none is begun beside another.
-            return [] if self._at_work else left[:1]
         things = set(self._at_work.values())
         chunk: list[Item] = []
         for item in left:
@@ -330,7 +326,7 @@ class BatchWorker:
 
     def batch(self, whole: Change, lease: ChangeLease, *, refused: bool = False) -> BatchExecutor:
         """Return the executor of a bulk change that this process claimed."""
-        chunks = Chunks(self.journal.store.items, whole.id, in_steps=whole.bulk.in_steps)
+        chunks = Chunks(self.journal.store.items, whole.id)
         return BatchExecutor(self, whole, lease, chunks, self.executor.with_lease(lease), refused)
 
     async def _end(self, whole: Change, refusal: Mapping[str, str]) -> None:

@@ -47,7 +47,6 @@ CONSEQUENCES: Final[Mapping[Move, Consequence]] = {
 }
 
 REMIND_AFTER: Final = timedelta(minutes=15)
-REVIEW_AFTER: Final = timedelta(hours=1)
 OFFER_BEFORE: Final = timedelta(minutes=10)
 MIN_OFFER_SHARE: Final = 0.2
 """For a short temporary change: the fraction of its time that is left when its requester is offered to extend it."""
@@ -92,10 +91,6 @@ def _offer_time(change: Change) -> datetime | None:
     return ends - min(OFFER_BEFORE, (ends - (change.run.finished_at or change.created)) * MIN_OFFER_SHARE)
 
 
-def _review_time(change: Change) -> datetime | None:
-    return (change.decision.decided_at or change.created) + REVIEW_AFTER if change.review_due else None
-
-
 DUE_TIMES: Final[Mapping[TimerKind | Purpose, Callable[[Change], datetime | None]]] = {
     TimerKind.EXPIRE: _expiry_time,
     TimerKind.START: _start_time,
@@ -103,7 +98,6 @@ DUE_TIMES: Final[Mapping[TimerKind | Purpose, Callable[[Change], datetime | None
     Purpose.REMIND: _reminder_time,
     Purpose.STARTS: _start_notice_time,
     Purpose.OFFER: _offer_time,
-    Purpose.REVIEW: _review_time,
 }
 """Functions that return when each timer or message of a change is due; None where it isn't."""
 

@@ -13,8 +13,8 @@ from bot.changes.execute import Executor
 from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
-from bot.changes.model.documents import canonical_form, fingerprint
-from bot.changes.model.parts import Guard, Held, Question, RevertFailure
+from bot.changes.model.documents import canonical_form
+from bot.changes.model.parts import Guard, Held, RevertFailure
 from bot.changes.model.states import Move, State
 from bot.changes.refusals import (
     AlreadyDecided,
@@ -22,7 +22,6 @@ from bot.changes.refusals import (
     ApprovalWaits,
     EndsBeforeStart,
     MoreMustAgree,
-    NothingToReview,
     NotPlanned,
     NotTemporary,
     PolicyTightened,
@@ -44,7 +43,7 @@ LOOKED: Final = "seen"
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Takes the decisions of people about changes: approve, deny, replan, stop, extend, keep, review, and questions."""
+    """Takes the decisions of people about changes: approve, deny, replan, stop, extend and keep."""
 
     journal: Journal
     access: Access
@@ -52,12 +51,10 @@ class Decisions:
     rights: Rights
     freezes: Freezes
 
-    async def decide(
-        self, change: Change, decision: OfRequest, by: str, *, reason: str = "", for_later: bool = False
-    ) -> Change:
+    async def decide(self, change: Change, decision: OfRequest, by: str, *, reason: str = "") -> Change:
         """Take *decision* of *by* about *change*, and apply the change once it has all that it requires; return it as it stands.
 
-        *change*: as it was just read. *for_later*: once approved, a change without a start waits for `replan`.
+        *change*: as it was just read.
         Raises as `Rights.require` does, PolicyTightened, Frozen, MoreMustAgree, or AlreadyDecided with the change as it stands.
         """
         if not _is_open(change, decision):
@@ -76,7 +73,7 @@ class Decisions:
             case Decision.DENY:
                 moved = await self.journal.move(change, Move.DENY, by=by, **self._decision_fields(by, reason))
             case Decision.APPROVE:
-                return await self._approve(change, by, for_later=for_later and change.request.starts_at is None)
+                return await self._approve(change, by)
             case Decision.CONFIRM | Decision.BREAK_GLASS:
                 override: dict[str, Any] = {"glass_broken": True} if decision is Decision.BREAK_GLASS else {}
                 self.executor.failpoint("claim")
@@ -102,14 +99,12 @@ class Decisions:
             await self.freezes.require(change)
         return change
 
-    async def _decide_again(
-        self, judged: Change, decision: OfRequest, by: str, *, reason: str = "", for_later: bool = False
-    ) -> Change:
+    async def _decide_again(self, judged: Change, decision: OfRequest, by: str, *, reason: str = "") -> Change:
         """Decide again where the change now requires more than *judged* did; else the decision came too late."""
         change = await self.journal.get(judged.id)
         if change.decision.has_requirements_of(judged.decision):
             raise AlreadyDecided(change)
-        return await self.decide(change, decision, by, reason=reason, for_later=for_later)
+        return await self.decide(change, decision, by, reason=reason)
 
     async def _tighten(self, change: Change) -> Change | None:
         """Record what the current policy requires of *change*, where that is stricter than at its request; else return None.
@@ -128,23 +123,21 @@ class Decisions:
     def _decision_fields(self, by: str, reason: str = "") -> dict[str, Any]:
         return {"decided_by": by, "decided_at": self.journal.now(), "decision_reason": reason}
 
-    async def _approve(self, change: Change, by: str, *, for_later: bool) -> Change:
+    async def _approve(self, change: Change, by: str) -> Change:
         """Count one more approval; at the last one, the requester and the earlier approvers must still have their rights."""
-        given = change.with_approval(by, self.journal.now(), for_later=for_later)
+        given = change.with_approval(by, self.journal.now())
         try:
-            counted = await self.journal.count(
-                change, by, for_later=for_later, last=await self._completion_fields(given, by)
-            )
+            counted = await self.journal.count(change, by, last=await self._completion_fields(given, by))
         except (NotAllowed, DirectoryUnavailable, TargetBusy) as error:
             # It still counts, for when the others have their rights again, or the target is free.
-            waits = await self.journal.count(change, by, for_later=for_later)
+            waits = await self.journal.count(change, by)
             if isinstance(error, NotAllowed) and waits is not None:
                 raise ApprovalWaits(waits, error.user, error.why) from error
             raise
         if counted is None:
-            return await self._decide_again(change, Decision.APPROVE, by, for_later=for_later)
+            return await self._decide_again(change, Decision.APPROVE, by)
         if counted.state is State.PROPOSED and len(counted.decision.approvals) > len(given.decision.approvals):
-            return await self._approve(counted, by, for_later=for_later)  # others approved at the same time
+            return await self._approve(counted, by)  # others approved at the same time
         return await self.executor.go_on(counted)
 
     async def _completion_fields(self, given: Change, by: str) -> Mapping[str, Any] | None:
@@ -159,8 +152,7 @@ class Decisions:
             return None
         await self.access.require_still_allowed(given, checked=by)
         self.executor.failpoint("claim")
-        waits = any(each.for_later for each in given.decision.approvals)
-        return self._decision_fields(by) | ({"held": Held.WORD, "held_at": self.journal.now()} if waits else {})
+        return self._decision_fields(by)
 
     async def start(self, change: Change) -> None:
         """Begin a planned change at its time: check rights, policy, freezes and target again; hold it, or end it as stale.
@@ -217,9 +209,7 @@ class Decisions:
         await self._require_startable(change, starts_at, as_typed)
         another: dict[str, Any] = {"starts_at": starts_at, "starts_at_as_typed": as_typed}
         another |= {"held": Held.NOT, "held_at": None, "time_changed_by": by}
-        # A change that was approved for later begins when somebody says so, without a new approval.
-        is_approved_for_now = change.run.held is Held.WORD and starts_at is None
-        if (change.decision.guard is Guard.APPROVE or change.decision.glass_broken) and not is_approved_for_now:
+        if change.decision.guard is Guard.APPROVE or change.decision.glass_broken:
             return await self._ask_again(change, by, another)
         if starts_at is None:
             await self.access.require_still_allowed(change)
@@ -274,14 +264,6 @@ class Decisions:
             if await self.journal.store.changes.note_decision(tx, change.id, by, LOOKED, change.fingerprint):
                 await self.journal.store.audit.append(tx, event_of("looked", change, by))
 
-    async def ask(self, change: Change, *, by: str, text: str) -> Change:
-        """Put a question about an open *change* into the thread of its card; the same question twice counts once.
-
-        Raises AlreadyDecided, TooManyQuestions, NotAllowed, DirectoryUnavailable.
-        """
-        await self.rights.require(change, Decision.ASK, by)
-        return await self.journal.ask(change, Question(by=by, text=text))
-
     async def stop(self, whole: Change, *, by: str, request: str) -> Change:
         """Stop a running bulk change: no more items are begun; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
 
@@ -292,17 +274,6 @@ class Decisions:
 
         await self.rights.require(whole, Decision.STOP, by)
         return await self.journal.record(whole, "stopped", by, update, request=request)
-
-    async def review(self, change: Change, *, by: str, request: str) -> Change:
-        """Record the review of an emergency override; raises NothingToReview, NotYours, NotAllowed, DirectoryUnavailable."""
-
-        def update(held: Change) -> Mapping[str, Any]:
-            if not held.review_due:
-                raise NothingToReview(held)
-            return {"reviewed_by": by}
-
-        await self.rights.require(change, Decision.REVIEW, by)
-        return await self.journal.record(change, "reviewed", by, update, request=request)
 
     async def extend(
         self, change: Change, *, by: str, seconds: int, request: str, shown_end: int | None = None
@@ -319,7 +290,7 @@ class Decisions:
             ends = max(ends, self.journal.now()) + timedelta(seconds=seconds)
             return {"reverts_at": ends, "reverts_at_as_typed": "", "time_changed_by": by}
 
-        await self._agree(change, Decision.EXTEND, by)
+        await self._require_alone(change, Decision.EXTEND, by)
         return await self.journal.record(change, "extended", by, update, request=request)
 
     async def end_at(self, change: Change, *, by: str, ends_at: datetime, as_typed: str, request: str) -> Change:
@@ -331,7 +302,7 @@ class Decisions:
             _end_of(held)
             return {"reverts_at": ends_at, "reverts_at_as_typed": as_typed, "time_changed_by": by}
 
-        await self._agree(change, Decision.EXTEND, by, ends_at)
+        await self._require_alone(change, Decision.EXTEND, by)
         return await self.journal.record(change, "end_moved", by, update, request=request)
 
     async def keep(self, change: Change, *, by: str, request: str) -> Change:
@@ -342,32 +313,18 @@ class Decisions:
                 raise NotTemporary(held)
             return {"reverts_at": None, "revert_failure": RevertFailure.NONE, "time_changed_by": by}
 
-        await self._agree(change, Decision.KEEP, by)
+        await self._require_alone(change, Decision.KEEP, by)
         return await self.journal.record(change, "made_permanent", by, update, request=request)
 
-    async def _agree(self, change: Change, decision: Decision, by: str, to: datetime | None = None) -> None:
-        """Count the vote of *by* for *decision* about the end of *change*; require as many votes as it would need approvals now.
+    async def _require_alone(self, change: Change, decision: Decision, by: str) -> None:
+        """Require that *by* alone may give *change* another end: as many as had to approve it would have to agree.
 
-        Votes count for one end and, if given, one new end *to*; each voter must still have the right. Raises MoreMustAgree,
-        and as `Rights.require` does.
+        Raises MoreMustAgree, and as `Rights.require` does.
         """
         change = await self.rights.with_current_guard(change)
         await self.rights.require(change, decision, by)
-        needed = change.decision.approvals_needed if change.decision.guard is Guard.APPROVE else 1
-        ends = change.request.reverts_at
-        if needed == 1 or ends is None:
-            return
-        # The column for decisions has 16 characters: a name, a colon, and eight digits for the end that the vote is about.
-        about = int(ends.timestamp()) if to is None else int(fingerprint([str(ends), str(to)])[:8], 16)
-        vote = f"{decision}:{about % 100_000_000}"
-        async with self.journal.store.transaction() as tx:
-            if await self.journal.store.changes.note_decision(tx, change.id, by, vote, ""):
-                await self.journal.store.audit.append(tx, event_of("agreed", change, by, to=decision))
-        # Counted after the commit, outside a transaction: whether they still may vote is a question to Slack.
-        voters = await self.journal.store.changes.deciders(change.id, vote)
-        able = [each for each in voters if each == by or await self.rights.is_allowed(change, decision, each)]
-        if (given := await count_people(self.access.directory, able)) < needed:
-            raise MoreMustAgree(change, given, needed)
+        if change.decision.guard is Guard.APPROVE and change.decision.approvals_needed > 1:
+            raise MoreMustAgree(change)
 
 
 def _end_of(change: Change) -> datetime:

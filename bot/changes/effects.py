@@ -14,7 +14,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import Item, Outcome
-from bot.changes.model.parts import Redone, Undone
+from bot.changes.model.parts import Undone
 from bot.changes.model.states import Move, State
 from bot.changes.proposals import is_recreated, is_there
 from bot.store.engine import Store
@@ -95,12 +95,8 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
         change = await store.changes.get_locked(tx, undo.request.undoes or "")
         if change is None:
             continue
-        is_review = change.review_due and undo.request.settles_review
-        review = {"reviewed_by": undo.request.requester} if is_review else {}
         if not change.is_bulk:
-            await _mark_undone(store, tx, change, undo, **review)
-        elif review:
-            await record_fields(store, tx, change, **review)
+            await _mark_undone(store, tx, change, undo)
         if change.is_bulk or change.set_id is not None:
             wholes[change.set_id or change.id] = undo
         await _show_undone(store, tx, change, undo)
@@ -112,13 +108,12 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
             await _mark_undone(store, tx, whole, undo)
 
 
-async def _mark_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change, **fields: Any) -> None:
-    """Record on *change* that *undo* undid it, along with *fields*; what *change* itself had undone counts again."""
+async def _mark_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change) -> None:
+    """Record on *change* that *undo* undid it."""
     asked, at = undo.request, undo.run.finished_at or undo.created
     undone = asked.cause and Undone(at=at, by=asked.requester, cause=asked.cause, reason=asked.reason)
     by = (undo.set_id or undo.id) if change.is_bulk else undo.id
-    await record_fields(store, tx, change, undone_by=by, undone=undone, redone=None, **fields)
-    await _restore(store, tx, change, undo)
+    await record_fields(store, tx, change, undone_by=by, undone=undone)
 
 
 async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change) -> None:
@@ -132,24 +127,6 @@ async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: 
     if undo.edit.kind is Kind.RULE_CREATE and change.edit.target.key and undo.edit.target.key:
         await store.former_ids.put(tx, change.edit.target.key, undo.edit.target.key)
         await _redraw_ending(store, tx, [change.edit.target])
-
-
-async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Change) -> None:
-    """Record that what *undone* had undone counts again, now that *redo* undid it; a temporary change stays ended."""
-    was = await store.changes.get_locked(tx, undone.request.undoes or "")
-    if was is None or was.run.undone_by != undone.id:
-        return
-    whole = await store.changes.get_locked(tx, was.set_id) if was.set_id else was
-    if whole is None or whole.request.reverts_at is not None:
-        return
-    at = redo.run.finished_at or redo.created
-    redone = Redone(change=redo.set_id or redo.id, by=actor_of(redo), at=at)
-    await store.changes.record(tx, was, undone_by=None, undone=None, redone=redone)
-    if was.set_id is not None:
-        await store.items.mark(tx, was.set_id, was.item_number, Outcome.APPLIED)
-        if whole.run.undone_by is not None:  # not all of it is undone any more
-            await store.changes.record(tx, whole, undone_by=None, undone=None, redone=redone)
-    await store.outbox.enqueue(tx, whole.id, "card")
 
 
 async def _redraw_ending(store: Store, tx: AsyncConnection, targets: Sequence[Target]) -> None:

@@ -14,12 +14,12 @@ import structlog
 from bot.changes.freezing import Freezes
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change, Ended
-from bot.changes.model.documents import Document, canonical_form
+from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import Move, State
 from bot.changes.refusals import Unrecorded
-from bot.changes.targets import LOOKING, Adapter, AdapterOf, Differs, EndPassed, Look, OutOfTurn, require_turn
+from bot.changes.targets import LOOKING, Adapter, AdapterOf, Differs, EndPassed, Look
 from bot.changes.verify import UNREADABLE, Reading, Sent, Verification, classify, discard_answer, read_back
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
@@ -205,7 +205,7 @@ class Executor:
         """
         try:
             return await backoff.retry(partial(self._write, change, look))
-        except (ClientError, Differs, EndPassed, OutOfTurn) as error:
+        except (ClientError, Differs, EndPassed) as error:
             return Sent(change, error=error)
 
     async def _write(self, change: Change, look: Look) -> Sent:
@@ -227,11 +227,11 @@ class Executor:
         return Sent(change, answer)
 
     async def _require_as_shown(self, change: Change, look: Look) -> Change:
-        """Read the target right before the write; raises Differs where it is not what was shown, and OutOfTurn for a step."""
+        """Read the target right before the write; raises Differs where it is not what was shown."""
         for _ in range(LOOKS_BEFORE_A_WRITE):
             self.failpoint("look")
             began = self.journal.now()
-            live = await (self._read_in_turn(change) if change.bulk.in_steps else look.live(change))
+            live = await look.live(change)
             if canonical_form(live) != canonical_form(change.edit.before):
                 raise Differs(live)
             change = await self._remember_lookalikes(change)
@@ -240,13 +240,6 @@ class Executor:
             if self.journal.now() <= began + self.journal.lease / 2:
                 break
         return change
-
-    async def _read_in_turn(self, step: Change) -> Document | None:
-        """Return the target of *step* as it is now, read together with the targets of all steps; raises OutOfTurn."""
-        steps = [item async for item in self.journal.store.items.all(step.set_id or "")]
-        now = await self._adapter_of(step.edit.target).snapshot([each.target for each in steps])
-        require_turn(step.item_number, steps, now)
-        return now.live(step.edit.target)
 
     async def _remember_lookalikes(self, change: Change) -> Change:
         """Before a rule is created, store the ids of rules that already look like it; return the change with them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
@@ -13,9 +13,9 @@ from bot.changes.model.edits import Target
 from bot.changes.model.items import NOT_DONE, Item, Outcome
 from bot.changes.model.parts import Cause, CauseKind, Guard
 from bot.changes.model.states import HOLDING, LIVE, Move, State
-from bot.changes.proposals import Proposal, inverse, is_recreated, move_again, request_again, revert_anyway, undo_cause
+from bot.changes.proposals import Proposal, inverse, is_recreated, request_again, revert_anyway, undo_cause
 from bot.changes.propose import OWN_UNDO_WITHIN, Proposer
-from bot.changes.refusals import AlreadyDecided, AlreadyRequested, NotTemporary, NotUndoable
+from bot.changes.refusals import AlreadyDecided, AlreadyRequested, NotTemporary, NotUndoable, OldEmailGone
 from bot.changes.rights import Decision, Rights
 from bot.changes.targets import LOOKING, AdapterOf
 from bot.clients.errors import ClientError
@@ -46,56 +46,33 @@ class FollowUps:
     ) -> Change:
         """Undo an applied *change* by a new change, and return that one; raises NotUndoable where *change* was not applied.
 
-        Where it is a step, all steps are undone: undoing one alone could leave a member with neither of their two emails.
-
         Requested twice, or by two people at once, it is one undo: the second request gets the change that the first made.
         *since*: when the request came in; what *by* has undone since then is the answer to it, whatever its outcome.
         *by_text*: *by* has not seen what the undo deletes, and so confirms it first where nobody else has to approve.
-        Raises as `Rights.require` and `Proposer.submit` do.
+        Raises as `Rights.require` and `Proposer.submit` do, OldEmailGone, and a ClientError where that can't be told.
         """
-        if change.bulk.in_steps and change.set_id is not None:
-            change = await self.proposer.journal.get(change.set_id)
         await self.rights.require(change, Decision.UNDO, by)
         undos, is_own = await self._followups(change, "undo"), self._is_own_act(change, by)
         # Before the check: after this request's own undo, *change* can't be undone any more.
         if (made := _find_since(undos, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
         _require_undoable(change)
+        await self._require_old_email(change)
         for undo in undos:
             if _is_same_undo(undo, change, by, channel, is_own=is_own):
                 return undo
         proposal = await self._inverse(change, await self._undoable_changes(change), by=by, channel=channel)
-        is_own = is_own and await self._is_exempt(change, proposal)
-        proposal = proposal.with_request_fields(undoes_own=is_own, reason=reason, **await self._end_fields(change))
+        proposal = proposal.with_request_fields(undoes_own=is_own, reason=reason)
         if is_own and by_text and proposal.kind.destroys:
             proposal = replace(proposal, guard=Guard.CONFIRM)
-        if change.review_due:
-            proposal = proposal.with_request_fields(
-                settles_review=await self.rights.is_allowed(change, Decision.REVIEW, by)
-            )
         # Two requests at the same time count the same undos, so their key is the same, and only one undo is made.
         return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")
 
-    async def _end_fields(self, undo: Change) -> dict[str, Any]:
-        """Return request fields for an undo of *undo*: a temporary change that it restores gets its future end back."""
-        undone = await self.store.changes.get(undo.request.undoes) if undo.request.undoes is not None else None
-        if undone is not None and undone.set_id is not None:
-            undone = await self.store.changes.get(undone.set_id)
-        if (
-            undone is None
-            or undone.request.reverts_at is None
-            or undone.request.reverts_at <= self.proposer.journal.now()
-        ):
-            return {}
-        return {name: getattr(undone.request, name) for name in ("reverts_at", "reverts_at_as_typed")}
-
-    async def _is_exempt(self, change: Change, proposal: Proposal) -> bool:
-        """Whether no freeze keeps *proposal* from undoing *change* without an approval.
-
-        Only putting back is exempt from a freeze: the undo of an undo makes the change again.
-        """
-        is_putting_back = change.request.undoes is None
-        return is_putting_back or await self.proposer.freeze_against(proposal, self.proposer.journal.now()) is None
+    async def _require_old_email(self, change: Change) -> None:
+        if old := change.request.moved_from:
+            ((_, member),) = await self.read_targets([change.edit.target.with_key(old)])
+            if member is None:
+                raise OldEmailGone(change)
 
     def _is_own_act(self, change: Change, by: str) -> bool:
         """Whether *by* alone requested and decided *change*, within OWN_UNDO_WITHIN.
@@ -146,8 +123,7 @@ class FollowUps:
         self, change: Change, done: Sequence[Change], *, by: str, channel: str, cause: Cause | None = None
     ) -> Proposal:
         read = await self._read_changes(done)
-        steps = await self._items_of(change, Outcome) if change.bulk.in_steps else ()
-        return inverse(change, read, by=by, channel=channel, steps=steps, cause=cause)
+        return inverse(change, read, by=by, channel=channel, cause=cause)
 
     async def _items_of(self, whole: Change, outcomes: Iterable[Outcome]) -> Sequence[Item]:
         """Return the items of *whole* with one of these *outcomes*."""
@@ -231,12 +207,12 @@ class FollowUps:
     async def request_again(self, change: Change, *, by: str, channel: str, since: datetime | None = None) -> Change:
         """Propose again what *change* asked for and what was not done, based on its targets as they are now.
 
-        *change* is stale, held, or an ended bulk change, of which the items that were not done are proposed. *since*: as for
-        `undo`. Raises AlreadyDecided for any other, AlreadyRequested where it was requested again already, so that two clicks
-        don't create two rules, NothingToDo, and a ClientError.
+        *change* is stale, held, undone, or an ended bulk change, of which the items that were not done, or are undone, are
+        proposed. *since*: as for `undo`. Raises AlreadyDecided for any other, AlreadyRequested where it was requested again
+        already, so that two clicks don't create two rules, NothingToDo, and a ClientError.
         """
         is_held = change.state is State.PLANNED and bool(change.run.held)
-        has_ended = change.state not in LIVE if change.is_bulk else change.state is State.STALE
+        has_ended = change.state not in LIVE if change.is_bulk else change.state is State.STALE or change.run.undone_by
         if not has_ended and not is_held:
             raise AlreadyDecided(change)
         before = await self._followups(change, "again")
@@ -259,18 +235,18 @@ class FollowUps:
         wanted = [
             (item.model_copy(update={"target": target}), live) for item, (target, live) in zip(items, now, strict=True)
         ]
-        propose = move_again if change.bulk.in_steps else request_again
-        again = propose(change, wanted, by=by, channel=channel)
+        again = request_again(change, wanted, by=by, channel=channel)
         # Its start is past, so it is requested for now.
         if (starts := again.request.starts_at) is not None and starts <= self.proposer.journal.now():
             again = again.with_request_fields(starts_at=None, starts_at_as_typed="")
         return again
 
     async def _items_not_done(self, change: Change) -> Sequence[Item]:
-        """Return the items of *change* that were not done, or all of its steps; a change of one thing is its own item."""
+        """Return the items of *change* that were not done; a change of one thing is its own item."""
         if not change.is_bulk:
             return [Item.of(1, change.edit, undoes=change.request.undoes)]
-        return await self._items_of(change, Outcome if change.bulk.in_steps else NOT_DONE | {Outcome.WAITING})
+        left = (Outcome.UNDONE,) if change.run.undone_by else NOT_DONE | {Outcome.WAITING}
+        return await self._items_of(change, left)
 
     async def _current_target(self, target: Target) -> Target:
         """Return *target* with its current id: a rule that was deleted and restored has a new one."""
@@ -291,8 +267,8 @@ def _may_be_done(change: Change) -> bool:
 
 
 def _require_undoable(change: Change) -> None:
-    """Raise NotUndoable unless *change* was applied and not undone since."""
-    if change.state is not State.APPLIED or change.run.undone_by is not None:
+    """Raise NotUndoable unless *change* was applied and not undone since; what an undo took back is requested again."""
+    if change.state is not State.APPLIED or change.run.undone_by is not None or change.request.undoes is not None:
         raise NotUndoable(change)
 
 

@@ -1,4 +1,4 @@
-"""Freezes and locks: check them before a change is released, make them by command, and have two people lift them."""
+"""Freezes: check them before a change is released, make them by command, and lift them."""
 
 from __future__ import annotations
 
@@ -59,30 +59,23 @@ class Freezes:
     async def all(self) -> list[Freeze]:
         """Return the freezes that are active or to come, in the order in which they begin."""
         now = self.now()
-        found = [*self.access.policy().freeze, *[await self._follow_rule(each) for each in await self.chat_freezes()]]
+        found = [*self.access.policy().freeze, *await self.chat_freezes()]
         return sorted((each for each in found if each.until > now), key=lambda each: each.starts)
-
-    async def _follow_rule(self, freeze: ChatFreeze) -> ChatFreeze:
-        """Return *freeze*; a lock also with the current id of its rule: one that was deleted and restored has a new id."""
-        if not freeze.is_lock:
-            return freeze
-        now = await self.store.former_ids.resolve_all(freeze.rules)
-        return freeze.model_copy(update={"rules": tuple(dict.fromkeys([*freeze.rules, *now.values()]))})
 
     async def chat_freezes(self) -> list[ChatFreeze]:
         """Return the freezes that were made by command and are not over."""
         return self._load(await self.store.channel_settings.value(*FREEZES))
 
-    async def find_for_edits(self, edits: Iterable[Edit], at: datetime, by: str) -> Freeze | None:
-        """Return the freeze that blocks *edits* by *by* at the time *at*, of several the last to end; None without one."""
-        if not (holding := await self._active_freezes(at, by)):
+    async def find_for_edits(self, edits: Iterable[Edit], at: datetime) -> Freeze | None:
+        """Return the freeze that blocks *edits* at the time *at*, of several the last to end; None without one."""
+        if not (holding := await self._active_freezes(at)):
             return None
         # In a thread: thousands of items against many patterns would hold up the event loop.
         return await asyncio.to_thread(_first_that_covers, holding, list(edits))
 
     async def all_for_edit(self, edit: Edit) -> Sequence[Freeze]:
-        """Return every freeze and lock that covers *edit* right now, no matter who holds it."""
-        return [each for each in await self._active_freezes(self.now(), "") if each.covers(edit)]
+        """Return every freeze that covers *edit* right now."""
+        return [each for each in await self._active_freezes(self.now()) if each.covers(edit)]
 
     async def find_for_change(self, change: Change, at: datetime) -> Freeze | None:
         """Return the freeze that blocks *change* at the time *at*; None without one.
@@ -91,8 +84,7 @@ class Freezes:
         """
         if change.request.agreed or self.access.is_own_undo(change):
             return None
-        holding = await self._active_freezes(at, change.request.requester)
-        if not (holding := [each for each in holding if not is_overridden(each, change)]):
+        if not (holding := [each for each in await self._active_freezes(at) if not is_overridden(each, change)]):
             return None
         return await asyncio.to_thread(_first_that_covers, holding, await self.edits_of(change))
 
@@ -103,9 +95,9 @@ class Freezes:
             return None
         return await self.find_for_change(change, starts or self.now())
 
-    async def _active_freezes(self, at: datetime, by: str) -> list[Freeze]:
-        """Return the freezes that hold at the time *at* and block *by*, the last to end first."""
-        holding = [each for each in await self.all() if each.holds_at(at) and not is_held_by(each, by)]
+    async def _active_freezes(self, at: datetime) -> list[Freeze]:
+        """Return the freezes that hold at the time *at*, the last to end first."""
+        holding = [each for each in await self.all() if each.holds_at(at)]
         return sorted(holding, key=lambda each: each.until, reverse=True)
 
     async def edits_of(self, change: Change) -> Sequence[Edit]:
@@ -132,7 +124,6 @@ class Freezes:
             change
             for change in changes
             if freeze.holds_at(change.request.starts_at or now)
-            and not is_held_by(freeze, change.request.requester)
             and not is_overridden(freeze, change)
             and any(freeze.covers(edit) for edit in await self.edits_of(change))
         ]
@@ -149,7 +140,7 @@ class Freezes:
                 raise Frozen(same)
             await self._put(tx, [*kept, freeze])
             detail = {"until": freeze.until.isoformat(), "why": freeze.why}
-            event = Event("locked" if freeze.is_lock else "froze", freeze.by, freeze.channel, detail=detail)
+            event = Event("froze", freeze.by, freeze.channel, detail=detail)
             # Before the audit event: every transaction locks the head of the audit last, or two could deadlock.
             await self._redraw(tx, waiting)
             await self.store.audit.append(tx, replace(event, target=_audit_name(freeze)))
@@ -157,13 +148,13 @@ class Freezes:
     async def lift(self, freeze_id: str, by: str, channel: str) -> tuple[ChatFreeze, bool]:
         """Count the vote of *by* to lift a freeze; return the freeze, and whether it is lifted.
 
-        It takes two people; the owner of a lock lifts it alone. Raises NoFreeze, LiftRequested and DirectoryUnavailable.
+        Its maker lifts it alone, others two together. Raises NoFreeze, LiftRequested and DirectoryUnavailable.
         """
         while True:
             found = _find_by_id(await self.chat_freezes(), freeze_id)
             wanting = tuple(dict.fromkeys([*found.lifted_by, by]))
             # It asks Slack, so it comes before the transaction.
-            is_lifted = is_held_by(found, by) or await count_people(self.access.directory, wanting) > 1
+            is_lifted = by == found.by or await count_people(self.access.directory, wanting) > 1
             if not is_lifted and by in found.lifted_by:
                 raise LiftRequested(found)
             waiting = await self._waiting_changes_in(found)
@@ -201,7 +192,7 @@ class Freezes:
 
 def _holds_as_long(there: ChatFreeze, freeze: ChatFreeze) -> bool:
     """Whether *freeze* adds nothing to one that is *there* of the same person, who would have to have both lifted."""
-    is_alike = (there.by, there.lists, there.is_lock) == (freeze.by, freeze.lists, freeze.is_lock)
+    is_alike = (there.by, there.lists) == (freeze.by, freeze.lists)
     return is_alike and there.starts <= freeze.starts and freeze.until <= there.until + SAME_END_WITHIN
 
 
@@ -222,12 +213,7 @@ def _first_that_covers(freezes: Iterable[Freeze], edits: Sequence[Edit]) -> Free
 
 def _audit_name(freeze: ChatFreeze) -> str:
     """Return the name of a freeze in the audit."""
-    return f"{'lock' if freeze.is_lock else 'freeze'}/{freeze.title}"
-
-
-def is_held_by(freeze: Freeze, person: str) -> bool:
-    """Whether *freeze* is a lock held by *person*, whom it doesn't block."""
-    return isinstance(freeze, ChatFreeze) and freeze.is_lock and freeze.by == person
+    return f"freeze/{freeze.title}"
 
 
 def is_overridden(freeze: Freeze, change: Change) -> bool:

@@ -17,10 +17,10 @@ from bot.changes.effects import mark_effects
 from bot.changes.events import event_of, event_of_claim, event_of_move, event_of_request, report_ends
 from bot.changes.model.change import Change, Ended
 from bot.changes.model.items import Item
-from bot.changes.model.parts import Guard, Held, Question
+from bot.changes.model.parts import Guard, Held
 from bot.changes.model.states import Move, State
-from bot.changes.refusals import AlreadyDecided, NotTemporary, TooManyQuestions, UnknownChange
-from bot.policy.limits import MAX_QUESTIONS_PER_REQUEST, MAX_WAITING_REQUESTS
+from bot.changes.refusals import NotTemporary, UnknownChange
+from bot.policy.limits import MAX_WAITING_REQUESTS
 from bot.store.audit import GATEHOUSE, Event
 from bot.store.engine import Store
 from bot.store.items import rows_of
@@ -114,9 +114,7 @@ class Journal:
         starts = change.request.starts_at
         return Move.APPROVE if starts is None or starts <= self.now() else Move.PLAN
 
-    async def count(
-        self, change: Change, by: str, *, for_later: bool = False, last: Mapping[str, Any] | None = None
-    ) -> Change | None:
+    async def count(self, change: Change, by: str, *, last: Mapping[str, Any] | None = None) -> Change | None:
         """Count an approval by *by*; return the change as it then stands, or None where it no longer waits for a decision.
 
         None, too, where it now requires more than *change* says: *by*'s right was checked for less.
@@ -130,7 +128,7 @@ class Journal:
                 return None
             if not held.decision.has_requirements_of(change.decision):
                 return None
-            counted = held.with_approval(by, self.now(), for_later=for_later)
+            counted = held.with_approval(by, self.now())
             given = counted.decision.approvals
             events = [event_of("approval", counted, by, given=len(given))] if given != held.decision.approvals else []
             # Somebody who approved in between was not asked about: then this approval completes nothing yet.
@@ -169,7 +167,7 @@ class Journal:
     ) -> Change | None:
         """Make *move* within *tx*, with all that follows from it; return as `move` does. *before*: events that led to it."""
         if is_decision := move is Move.APPROVE:
-            move = Move.PLAN if fields.get("held") else self._release(change)
+            move = self._release(change)
         if move in BEGINNINGS:
             fields.setdefault("due", self.now() + (timedelta() if change.is_bulk else self.lease))
         # Slack can't be asked within a transaction, so the change must still require what the rights were checked for.
@@ -274,27 +272,6 @@ class Journal:
         if bulk:
             self.wake_outbox()
         return claimed
-
-    async def ask(self, change: Change, question: Question) -> Change:
-        """Add *question* to those that were asked before, enqueue its message, and return the change; the same one counts once.
-
-        Raises AlreadyDecided and TooManyQuestions.
-        """
-        async with self.store.transaction() as tx:
-            held = await self.store.changes.get_locked(tx, change.id) or change
-            # A second delivery of the question. Checked before the state, so that it isn't refused as too late.
-            if question in held.decision.questions:
-                return held
-            if held.state is not State.PROPOSED:
-                raise AlreadyDecided(held)
-            if len(held.decision.questions) >= MAX_QUESTIONS_PER_REQUEST:
-                raise TooManyQuestions(held)
-            asked = held.with_fields(questions=(*held.decision.questions, question))
-            await self.store.changes.record(tx, asked)
-            await self.store.outbox.enqueue(tx, asked.id, f"ask-{len(asked.decision.questions)}")
-            await self.store.audit.append(tx, event_of("asked", asked, question.by, question=question.text))
-        self.wake_outbox()
-        return asked
 
     async def record(
         self, change: Change, event: str, by: str, update: Update, *, request: str = "", note: str = ""

@@ -40,7 +40,6 @@ MAX_WAIT_AWAY_SECONDS = 60.0
 """The longest time after Slack is back until what waited for it is sent."""
 REPEATED: Final[Mapping[str, Sequence[timedelta]]] = {
     Purpose.REMIND: (timedelta(minutes=45), timedelta(hours=3), timedelta(hours=8)),
-    Purpose.REVIEW: (timedelta(hours=4), timedelta(hours=24)),
 }
 """Messages that are repeated until they are dropped, with the pauses after the first time, the second, and later ones."""
 SAID_BEFORE: Final[Mapping[str, Callable[[Change], datetime | None]]] = {
@@ -229,9 +228,4 @@ async def is_told_elsewhere(change: Change, store: Store) -> bool:
         if tally.of(DONE) < tally.meant:
             return False
     undone = await store.changes.get(request.undoes or "")
-    if undone is None or undone.request.channel != request.channel:
-        return False
-    if undone.request.cause is None:
-        return True
-    was = await store.changes.get(undone.request.undoes or "")
-    return was is not None and was.run.redone is not None and was.run.redone.change == change.id
+    return undone is not None and undone.request.channel == request.channel

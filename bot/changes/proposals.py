@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any, Final, Self
 
 from bot.changes.model.change import Change
-from bot.changes.model.documents import NOT_CONTENT, Document, canonical_form, has_access_of
+from bot.changes.model.documents import NOT_CONTENT, Document, canonical_form
 from bot.changes.model.edits import Edit, Kind, Target, weightiest
-from bot.changes.model.items import Item, NotSent, Outcome
+from bot.changes.model.items import Item
 from bot.changes.model.parts import Bulk, Cause, CauseKind, ChangeDecision, ChangeRequest, Guard, Purpose, Run
 from bot.changes.model.states import State
 from bot.rules.model import Rule, RuleDraft
@@ -36,10 +36,6 @@ class NothingToDo(Exception):
     """The bulk change has no item that is to be done."""
 
 
-class NewEmailTaken(NothingToDo):
-    """The new email of a move belongs to a member who lacks some of the segments."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """What somebody wants changed: one thing, or many that are decided as one. The *before* of each is what they were shown."""
@@ -53,8 +49,6 @@ class Proposal:
     columns: tuple[str, ...] = ()
     """The headings of the table that the items come from."""
     separator: str = ","
-    in_steps: bool = False
-    """Whether the items are done one after the other, each only where the results of those before it are there."""
 
     @classmethod
     def of(cls, edit: Edit, request: ChangeRequest, guard: Guard | None = None) -> Self:
@@ -99,7 +93,6 @@ class Proposal:
                 to_do=sum(item.kind is not None for item in self.items),
                 columns=self.columns,
                 separator=self.separator,
-                in_steps=self.in_steps,
             ),
         )
 
@@ -119,26 +112,20 @@ def inverse(
     *,
     by: str,
     channel: str,
-    steps: Sequence[Item] = (),
     cause: Cause | None = None,
 ) -> Proposal:
     """Return the proposal that undoes *change*: the inverse of each part of it that was *done*, the last one first.
 
-    *done*: each with its target as it is now. *steps*: all items of a change in steps: what a later step removed is restored
-    before what an earlier one added is removed.
+    *done*: each with its target as it is now.
     """
-    undos = {each.item_number: Item.of(0, _inverse_edit(each, live), undoes=each.id) for each, live in done}
-    kept = {
-        step.number: _skipped_item(step.target, step.before)
-        for step in steps
-        if step.number not in undos and step.number > min(undos)
-    }
-    items = [item for _, item in sorted((kept | undos).items(), key=lambda numbered: -numbered[0])]
+    last_first = sorted(done, key=lambda each: -each[0].item_number)
     return Proposal(
         purpose=change.bulk.purpose and change.bulk.purpose.inverse(),
-        items=[_with_number(number, item) for number, item in enumerate(items, 1)],
+        items=[
+            Item.of(number, _inverse_edit(each, live), undoes=each.id)
+            for number, (each, live) in enumerate(last_first, 1)
+        ],
         request=ChangeRequest(requester=by, channel=channel, undoes=change.id, cause=cause or undo_cause(change)),
-        in_steps=change.bulk.in_steps and len(items) > 1,
     )
 
 
@@ -179,6 +166,7 @@ def _repeat_request(asked: ChangeRequest, *, by: str, channel: str) -> ChangeReq
         reason=asked.reason,
         warnings=asked.warnings,
         undoes=asked.undoes,
+        moved_from=asked.moved_from,
         # However the first one came about, this one is asked for by a person.
         cause=asked.cause and Cause(kind=CauseKind.UNDO, requester=asked.cause.requester),
         starts_at=asked.starts_at,
@@ -207,7 +195,9 @@ def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]]
             after = apply_difference(base, item.before, after)
             if canonical_form(after) == canonical_form(base):
                 continue
-        edit = Edit(kind=item.kind, target=item.target, before=live, after=after)
+        # A rule that comes back gets a new id from its service.
+        target = item.target.with_key(None) if item.kind is Kind.RULE_CREATE else item.target
+        edit = Edit(kind=item.kind, target=target, before=live, after=after)
         items.append(Item.of(len(items) + 1, edit, source=item.source, undoes=item.undoes))
         has_moved = has_moved or canonical_form(live) != canonical_form(item.before)
     if not items:
@@ -269,45 +259,8 @@ def combine(purpose: Purpose, proposals: Sequence[Proposal]) -> Proposal:
     )
 
 
-def move_steps(old: Document, email: str, site: str | None) -> list[Item]:
-    """Return the steps that move the member *old* of *site* to *email*: add the new email, then remove the old one."""
-    new = {"name": old.get("name") or "", "email": email, SEGMENTS: list(old.get(SEGMENTS) or ())}
-    of_new, of_old = (Target(service="members", site=site, key=str(each["email"])) for each in (new, old))
-    return [
-        Item.of(1, Edit(kind=Kind.MEMBER_ADD, target=of_new, before=None, after=new)),
-        Item.of(2, Edit(kind=Kind.MEMBER_REMOVE, target=of_old, before=old, after=None)),
-    ]
-
-
 def _with_number(number: int, item: Item) -> Item:
     return item.model_copy(update={"number": number})
-
-
-def _skipped_item(target: Target, document: Document | None) -> Item:
-    """Return a step that is done already; its result has to be there when the steps after it are begun."""
-    return Item(number=0, target=target, after=document, outcome=Outcome.SKIPPED, why=NotSent.THERE_ALREADY)
-
-
-def move_again(whole: Change, steps: Sequence[tuple[Item, Document | None]], *, by: str, channel: str) -> Proposal:
-    """Return the proposal of the rest of a move, for the member as they are now; raises NothingToDo and NewEmailTaken."""
-    (add, new), (remove, old) = steps
-    if old is None:
-        raise NothingToDo
-    if new is not None and not has_access_of(new, old):
-        raise NewEmailTaken
-    items = [
-        item.model_copy(update={"undoes": step.undoes})
-        for item, step in zip(move_steps(old, add.target.key or "", add.target.site), (add, remove), strict=True)
-    ]
-    if new is not None:
-        items[0] = _with_number(1, _skipped_item(add.target, items[0].after))
-    return Proposal(
-        purpose=whole.bulk.purpose,
-        items=items,
-        request=_repeat_request(whole.request, by=by, channel=channel),
-        guard=Guard.CONFIRM if canonical_form(old) != canonical_form(remove.before) else None,
-        in_steps=True,
-    )
 
 
 def item_change(whole: Change, item: Item, *, change_id: str, now: datetime) -> Change:
@@ -334,5 +287,4 @@ def item_change(whole: Change, item: Item, *, change_id: str, now: datetime) -> 
             decided_at=whole.decision.decided_at,
         ),
         run=Run(attempt=1),
-        bulk=Bulk(in_steps=whole.bulk.in_steps),
     )

@@ -50,16 +50,15 @@ class ApprovalWaits(ChangeError):
 
 
 class MoreMustAgree(ChangeError):
-    """The vote for another end counts, but only *given* of the *needed* people have agreed."""
-
-    def __init__(self, change: Change, given: int, needed: int) -> None:
-        super().__init__(change)
-        self.given = given
-        self.needed = needed
+    """Several people had to approve the change, so nobody gives it another end alone."""
 
 
 class NotUndoable(ChangeError):
     """The change was not applied, or was undone already."""
+
+
+class OldEmailGone(NotUndoable):
+    """The change gave a member a new email, and the one before is gone: its undo would leave them with neither."""
 
 
 class NotTemporary(ChangeError):
@@ -68,14 +67,6 @@ class NotTemporary(ChangeError):
 
 class AlreadyExtended(ChangeError):
     """The end of a temporary change was moved after the card with the button was drawn."""
-
-
-class NothingToReview(ChangeError):
-    """No review of the change is due."""
-
-
-class TooManyQuestions(ChangeError):
-    """The change has as many questions as a request may have."""
 
 
 class Unrecorded(ChangeError):

@@ -28,15 +28,13 @@ class Decision(StrEnum):
     EXTEND = "extend"
     KEEP = "keep"
     REVERT = "revert"
-    REVIEW = "review"
     UNDO = "undo"
     REPLAN = "replan"
-    ASK = "ask"
     LOOK = "look"
 
 
 OfRequest = Literal[Decision.CONFIRM, Decision.APPROVE, Decision.BREAK_GLASS, Decision.DENY, Decision.WITHDRAW]
-"""Decisions about a request, or about what was approved and waits; the others are about what was done, or are questions."""
+"""Decisions about a request, or about what was approved and waits; the others are about what was done."""
 
 RELEASES: Final = frozenset({Decision.CONFIRM, Decision.APPROVE, Decision.BREAK_GLASS})
 """Decisions that release a request; nobody may take one before they were shown all of it."""
@@ -115,17 +113,12 @@ class Rights:
         if change.decision.guard is Guard.APPROVE:
             await self._approve(change, by)
 
-    async def _review(self, change: Change, by: str) -> None:
-        if by == change.decision.decided_by:
-            raise NotYours(change)
-        await self.access.require_approver(change, by, of=change.decision.decided_by)
-
     async def _read(self, change: Change, by: str) -> None:
         await self.access.require(change.read_operation, by, change.request.channel)
 
     async def _look(self, change: Change, by: str) -> None:
         """The requester and those who could decide may see all of a request; after the decision, all who may read its target."""
-        if change.state is not State.PROPOSED and not change.review_due:
+        if change.state is not State.PROPOSED:
             await self._read(change, by)
         elif by == change.request.requester:
             await self._require_operations(change, by)
@@ -151,10 +144,8 @@ QUESTIONS: Final[Mapping[Decision, Callable[[Rights, Change, str], Awaitable[Non
     Decision.EXTEND: Rights._prolong,
     Decision.KEEP: Rights._prolong,
     Decision.REVERT: Rights._require_operations,
-    Decision.REVIEW: Rights._review,
     Decision.UNDO: Rights._read,
     Decision.REPLAN: Rights._require_operations,
-    Decision.ASK: Rights._read,
     Decision.LOOK: Rights._look,
 }
 """The check before each decision: returns where the person may take it, raises why where they may not."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Final, Protocol
 
 from bot.changes.model.change import Change
-from bot.changes.model.documents import Document, canonical_form, contains_all, has_access_of
+from bot.changes.model.documents import Document, canonical_form, contains_all
 from bot.changes.model.edits import Kind, Target
-from bot.changes.model.items import Item, NotSent, Outcome
 from bot.clients.gate import CallContext, Priority
 from bot.rules.model import Rule
 from bot.text.documents import ServiceRecord
@@ -163,22 +162,3 @@ class EndPassed(Exception):
     """The change was to last until a moment that is past, so nothing was sent."""
 
     code: Final = "EndPassed"
-
-
-class OutOfTurn(Exception):
-    """A step whose turn it isn't, so nothing was sent: its text is a `NotSent`."""
-
-    code: Final = "OutOfTurn"
-
-
-def require_turn(number: int, steps: Iterable[Item], now: Snapshot) -> None:
-    """Raise OutOfTurn unless it is the turn of the step with that *number*: what those before it made is confirmed, and
-    there *now*; and what those after it are about is as it was shown, so that they won't be left undone.
-    """
-    for step in steps:
-        live = now.live(step.target)
-        is_in_place = step.outcome in {Outcome.APPLIED, Outcome.SKIPPED} and has_access_of(live, step.after)
-        if step.number < number and not is_in_place:
-            raise OutOfTurn(NotSent.NOT_CONFIRMED)
-        if step.number > number and canonical_form(live) != canonical_form(step.before):
-            raise OutOfTurn(NotSent.NEXT_CHANGED)

@@ -12,7 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, canonical_form, contains_all
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import Move
-from bot.changes.targets import Adapter, Answer, Differs, EndPassed, OutOfTurn, Snapshot, read_live
+from bot.changes.targets import Adapter, Answer, Differs, EndPassed, Snapshot, read_live
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refusal
 
 AT_A_TIME: Final = 50
@@ -146,7 +146,7 @@ def _has_leftover(before: Any, after: Any, now: Any) -> bool:
     return False
 
 
-SendError: TypeAlias = ClientError | Differs | EndPassed | OutOfTurn
+SendError: TypeAlias = ClientError | Differs | EndPassed
 """Why a change was not sent, or how the call failed."""
 
 
@@ -192,7 +192,7 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
         return Move.FINISH, {"result": reading.live, "target": target} | answer
     if sent.answer is not None:
         return Move.MARK_UNKNOWN, {"outcome": sent.answer.text, "accepted": True, "target": change.edit.target}
-    refused = isinstance(error, Refusal | OutOfTurn) and not isinstance(error, RateLimited)
+    refused = isinstance(error, Refusal) and not isinstance(error, RateLimited)
     if change.set_id is not None and change.edit.kind is not Kind.RULE_CREATE and not diverged and not refused:
         return None
     return Move.MARK_UNKNOWN, error_fields(error)

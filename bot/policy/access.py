@@ -288,17 +288,17 @@ class Access:
             fields["summoned"] = policy.named_ids(both.approvers)
         return {name: value for name, value in fields.items() if value != getattr(decision, name)}
 
-    async def require_approver(self, change: Change, user: str, *, of: str | None = None) -> None:
-        """Require that *user* may approve what *of* (default: its requester) asked for with *change*, in its channel, now.
+    async def require_approver(self, change: Change, user: str) -> None:
+        """Require that *user* may approve *change* in its channel now.
 
         Raises NotAllowed or DirectoryUnavailable.
         """
-        asker = change.request.requester if of is None else of
         approvers = change.decision.approvers
         about = await self._inquire(user, change.request.channel)
         why = await about.approve_refusal(approvers)
-        if why is None and not (change.decision.self_approval and of is None):
-            why = Why.OWN_REQUEST if is_same_person(about.person, await self.person(asker)) else None
+        if why is None and not change.decision.self_approval:
+            asker = await self.person(change.request.requester)
+            why = Why.OWN_REQUEST if is_same_person(about.person, asker) else None
         if why is not None:
             raise about.not_allowed(why, APPROVE, approvers)
 

@@ -1,4 +1,4 @@
-"""What may not be changed for a while: a freeze of the policy or of the chat, and a lock that one person holds."""
+"""What may not be changed for a while: a freeze of the policy or of the chat."""
 
 from __future__ import annotations
 
@@ -91,10 +91,6 @@ class ChatFreeze(Freeze):
     by: str
     channel: str
     made: datetime
-    is_lock: bool = False
-    """Whether its maker may still change what it covers, and may lift it alone."""
-    in_group: str | None = None
-    """Of a lock: the group of its rule; empty where the rule is in none."""
     lifted_by: tuple[str, ...] = ()
     """The people who have asked to lift it so far."""
 
@@ -107,8 +103,6 @@ def _covers_member(freeze: Freeze, edit: Edit) -> bool:
 
 def _covers_rule(freeze: Freeze, edit: Edit) -> bool:
     if edit.kind is Kind.GROUP_UPDATE:
-        if isinstance(freeze, ChatFreeze) and freeze.in_group is not None:
-            return freeze.in_group == edit.target.key
         # A group has rules of any host and name, so a change of it may be one of theirs.
         return bool(freeze.hosts or freeze.rules) or _matches_any(edit.target.key or "", freeze.groups)
     in_groups = {(document or {}).get("groupId") for document in (edit.before, edit.after)}

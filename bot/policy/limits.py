@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-MAX_QUESTIONS_PER_REQUEST: Final = 20
 MAX_WAITING_REQUESTS: Final = 20
 """How many requests of one person may wait for a decision."""
 MAX_KEYS: Final = 10_000

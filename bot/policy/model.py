@@ -156,7 +156,7 @@ class GuardRule(_Strict):
     """Whether people may undo at once what they did alone within the last hour."""
     expires: Span = LIFETIME
     break_glass: tuple[str, ...] = ()
-    """Names of roles whose people may go ahead alone, with a typed reason and a review after."""
+    """Names of roles whose people may go ahead alone, with a typed reason."""
 
     @property
     def requirements(self) -> dict[str, Any]:

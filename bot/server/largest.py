@@ -59,7 +59,6 @@ def _deletion(rule: Rule) -> Change:
             channel=CHANNEL,
             reason=LONG,
             warnings=(LONG,) * WARNINGS,
-            preview=(LONG,) * WARNINGS,
         ),
         decision=ChangeDecision(
             guard=Guard.APPROVE, approvals_needed=2, break_glass=("leads",), expires=datetime.now(UTC)

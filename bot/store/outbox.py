@@ -67,7 +67,7 @@ class Delivery:
 
 
 class Purpose(StrEnum):
-    """What a message is for. One that may come several times and is not `FOR_LATER` has a number behind a dash: ``ask-2``."""
+    """What a message is for. One that may come several times and is not `FOR_LATER` has a moment behind a dash."""
 
     CARD = "card"
     RESULT = "result"
@@ -80,8 +80,6 @@ class Purpose(StrEnum):
     MOVED = "moved"
     HELD = "held"
     OFFER = "offer"
-    REVIEW = "review"
-    ASK = "ask"
     NOTIFY = "notify"
 
     def of(self, moment: datetime) -> str:
@@ -90,7 +88,7 @@ class Purpose(StrEnum):
         return f"{self}-{int(moment.timestamp()) % 100_000_000}"
 
 
-FOR_LATER: Final = frozenset({Purpose.REMIND, Purpose.STARTS, Purpose.OFFER, Purpose.REVIEW})
+FOR_LATER: Final = frozenset({Purpose.REMIND, Purpose.STARTS, Purpose.OFFER})
 """Messages that are enqueued long before they are due, and dropped where they are no longer needed."""
 
 
@@ -189,9 +187,9 @@ class Outbox:
         return None if first is None else moment(first)
 
     async def backlogs(self) -> dict[str, tuple[int, float]]:
-        """Return how many messages are to be delivered, were tried without success, or given up, and how many reviews are due.
+        """Return how many messages are to be delivered, were tried without success, or given up.
 
-        Each with the seconds for which the most overdue has been due. A review has a message to come until somebody has done it.
+        Each with the seconds for which the most overdue has been due.
         """
         # Reminders wait for hours by design; counted before they are due, they would look like a backlog.
         is_for_now = sa.or_(outbox.c.purpose.not_in(FOR_LATER), outbox.c.due <= self._session.now())
@@ -199,7 +197,6 @@ class Outbox:
             "message": (WAITS, is_for_now),
             "late": (WAITS, outbox.c.last_error != ""),
             "given_up": GIVEN_UP,
-            "review": (WAITS, outbox.c.purpose == Purpose.REVIEW),
         }
         return {name: await self._session.backlog(outbox.c.due, *those) for name, those in which.items()}
 

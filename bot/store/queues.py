@@ -165,6 +165,9 @@ class TimerKind(StrEnum):
     EXPIRE = "expire"
     START = "start"
     REVERT = "revert"
+    REMIND = "remind"
+    """This and the others are messages that release 0.1.0 set timers for; now they wait in the outbox."""
+    OFFER = "offer"
 
 
 NO_SERVICE: Final = "no service"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from handlers.blocks.messages import Block, ListPage, clip_visible, plain_text
@@ -74,6 +75,25 @@ def turn_buttons(page: ListPage[Any], command: Command) -> tuple[Block | None, B
         turn_button("‹ Previous", command.with_fields(page=page.number - 1), "previous") if page.number > 1 else None,
         turn_button("Next ›", command.with_fields(page=page.number + 1), "next") if page.number < page.count else None,
     )
+
+
+MORE: Final = "v1.more"
+"""The action id of every menu of buttons, whose options have the action ids and the values of the buttons."""
+MAX_IN_MENU: Final = 5
+MAX_OPTION_VALUE: Final = 150
+
+
+def menu(buttons: Iterable[Block | None]) -> Block | None:
+    """Return a menu of *buttons* in place of a row of them; raises ValueError for one that no option can be.
+
+    An option has no confirm dialog and a shorter value, and a menu has five.
+    """
+    options = [
+        {"text": one["text"], "value": f"{one['action_id']} {one['value']}"} for one in buttons if one is not None
+    ]
+    if len(options) > MAX_IN_MENU or any(len(each["value"]) > MAX_OPTION_VALUE for each in options):
+        raise ValueError(options)
+    return {"type": "overflow", "action_id": MORE, "options": options} if options else None
 
 
 def share_button(command: Command) -> Block | None:

@@ -15,7 +15,7 @@ from bot.members.model import Member
 from bot.rules.edit import MAX_PAIRS
 from bot.rules.model import Groups, Pair, Rule, RuleDraft, why_group_is_off
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, and_more, code, esc, join_words
+from handlers.blocks.messages import Block, and_more, esc
 from handlers.changes import items_view
 from handlers.changes.diff import FIRST_PAIRS, Line, differences, field_changes, render
 from handlers.changes.items_view import Progress, counts_text, progress_text
@@ -37,12 +37,6 @@ GROUP_SWITCHED: Final[Mapping[str | None, str]] = {
     "off": "All rules in this group stop working.",
     "on": "Rules in this group that are on work again.",
 }
-MOVED: Final = frozenset({"name", "email", "allowedSegments"})
-"""Fields of a member that a new member can be given: a move to another email loses all others."""
-EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
-LOST: Final = {"createdAt": "the join date"}
-"""Words for the fields that a move loses."""
-MAX_LOST: Final = 6
 
 
 def body(change: Change, groups: Groups | None, progress: Progress | None) -> list[Block]:
@@ -198,14 +192,4 @@ def _item_blocks(change: Change, progress: Progress) -> list[Block]:
     elif has_begun and (tally.of(DONE) < tally.total() or change.run.undone_by):
         how_far = counts_text(tally)
     items = items_view.lines(progress, has_begun=has_begun) if progress.first else []
-    return [*([messages.section(how_far)] if how_far else []), *items, *_not_moved(change, progress)]
-
-
-def _not_moved(change: Change, progress: Progress) -> list[Block]:
-    """Return which fields of a member a move to another email loses, in the states in which it may take effect."""
-    removed = [item.before or {} for item in progress.first if item.kind is Kind.MEMBER_REMOVE]
-    lost = [name for each in removed for name, value in each.items() if name not in MOVED and value not in EMPTY]
-    if not change.bulk.in_steps or not lost or change.state not in WARNED or change.run.undone_by:
-        return []
-    names = [LOST.get(name) or code(name, 60) for name in lost]
-    return [messages.context(f"Name and segments are carried over. Lost: {join_words(names, most=MAX_LOST)}.")]
+    return [*([messages.section(how_far)] if how_far else []), *items]

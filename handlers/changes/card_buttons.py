@@ -8,12 +8,12 @@ from typing import Any, Final
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import DONE, NOT_DONE, Item, Outcome
-from bot.changes.model.parts import CauseKind, Guard, Held, RevertFailure
+from bot.changes.model.parts import Guard, Held, RevertFailure
 from bot.changes.model.states import State
 from handlers.blocks import messages
-from handlers.blocks.buttons import decide_button, run_button, temporary_button
+from handlers.blocks.buttons import decide_button, menu, run_button, temporary_button
 from handlers.blocks.messages import Block, Message
-from handlers.changes.completeness import hides, is_masked
+from handlers.changes.completeness import has_hidden, is_short
 from handlers.changes.confirmations import confirm_label, question, question_of_second_deletion, thing_of
 from handlers.changes.items_view import Progress
 from handlers.changes.subject import is_offboarding, new_status, takes_away
@@ -24,24 +24,22 @@ from handlers.rules.commands import RulesOff, RulesShow
 
 FULL: Final = "full"
 """Ends the action id of the button that opens everything, on a card that leaves something out: `shows_all` looks for it."""
-FIRST_ROW: Final = 3
-"""Buttons in the first row of two."""
-ONE_ROW: Final = 4
-"""Buttons that have room in one row."""
+VISIBLE: Final = 2
+"""Buttons beside the menu, and beside the one that shows everything."""
 APPROVE: Final = {Kind.RULE_DELETE: "Approve deletion", Kind.MEMBER_REMOVE: "Approve removal"}
-MAX_SINGLE_UNDOS: Final = 6
+MAX_SINGLE_UNDOS: Final = 3
+"""With *Undo*, *Retry* and *Details*: what a menu has room for."""
 
 
 def buttons_of(change: Change, progress: Progress | None, *, is_frozen: bool = False) -> list[Block | None]:
     """Return the buttons for *change* in its current state; None for one that it lacks. *is_frozen*: a freeze blocks it."""
-    sign = decision_button(change, "Mark as reviewed", "sign", style="primary") if change.review_due else None
     match change.state:
         case State.PROPOSED:
             return decision_buttons(change, is_frozen=is_frozen)
         case State.PLANNED:
             return _plan_buttons(change)
         case State.APPLIED:
-            return [sign, *_undo_buttons(change, progress)]
+            return _undo_buttons(change, progress)
         case State.APPROVED | State.APPLYING if progress is not None:
             return [] if change.run.stopped_by else [decision_button(change, "Stop", "stop")]
         case State.FAILED if progress is not None:
@@ -70,9 +68,7 @@ def decision_buttons(change: Change, *, is_frozen: bool = False) -> list[Block |
     return [
         decision_button(change, yes, "approve", style=style, confirm=asked),
         decision_button(change, "Deny…", "deny"),
-        decision_button(change, "Approve for later", "later") if change.request.starts_at is None else None,
         decision_button(change, "Withdraw", "keep"),
-        decision_button(change, "Ask…", "ask"),
         _switch_off_button(change),
         _override_button(change),
     ]
@@ -96,8 +92,7 @@ def _plan_buttons(change: Change) -> list[Block | None]:
     if change.run.held in {Held.RIGHT, Held.POLICY}:
         return [decision_button(change, "Request again", "again"), withdraw]
     yes = confirm_label(change)
-    is_for_a_time = change.decision.guard is Guard.APPROVE and change.run.held is not Held.WORD
-    again = is_for_a_time and not change.decision.glass_broken
+    again = change.decision.guard is Guard.APPROVE and not change.decision.glass_broken
     asked = question(change, yes) if not again and (change.is_bulk or change.edit.kind.destroys) else None
     return [
         decision_button(change, "Ask to do it now" if again else "Do it now", "now", confirm=asked),
@@ -107,12 +102,18 @@ def _plan_buttons(change: Change) -> list[Block | None]:
 
 
 def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | None]:
-    """Return the buttons that undo or keep an applied change; for a temporary one that was reverted, those that make it again.
+    """Return the buttons that undo or keep an applied change; for one that was undone, those that make it again.
 
     Of a bulk change, items that were not done can be tried again, and one can be undone alone.
     """
+    if change.request.undoes:
+        return [_retry_button(change, progress)] if progress is not None else []
     if change.run.undone_by:
-        return [_switch_off_again_button(change), _redo_button(change, progress)]
+        return [
+            _switch_off_again_button(change)
+            if is_reverted(change)
+            else decision_button(change, "Request again", "again")
+        ]
     if change.is_temporary:
         return _end_buttons(change)
     if change.run.revert_failure is RevertFailure.CHANGED and not change.is_bulk:
@@ -120,7 +121,8 @@ def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | Non
     deletes = question_of_second_deletion(change, "Undo") if change.edit.kind.creates else None
     undo = decision_button(change, "Undo", "undo", confirm=deletes)
     if progress is None:
-        return [undo]
+        rest = decision_button(change, "Remove the old one", "old") if change.request.moved_from else None
+        return [rest, undo]
     is_any_done = progress.tally[Outcome.APPLIED] > 0
     return [
         _retry_button(change, progress),
@@ -136,9 +138,9 @@ def _end_buttons(change: Change) -> list[Block | None]:
         revert, keep = f"Switch {'on' if switched == 'off' else 'off'} now", f"Keep {switched}"
     return [
         decision_button(change, revert, "end"),
+        decision_button(change, "Change end…", "until"),
         _extend_button(change),
         decision_button(change, keep, "stay"),
-        decision_button(change, "Other time…", "until"),
     ]
 
 
@@ -156,23 +158,9 @@ def overtaken_buttons(change: Change, since: Change) -> list[Block | None]:
     return [run_button("Show rule", RulesShow(ref=change.edit.target.key or ""), "show")]
 
 
-def _redo_button(change: Change, progress: Progress | None) -> Block | None:
-    """Return the button that undoes what undid *change*; None for a temporary one, which has other buttons for that.
-
-    None, too, where several undos undid it: the button would make only a part of it again.
-    """
-    if progress is not None and not progress.is_undone_at_once:
-        return None
-    undone = change.run.undone
-    if undone is None or undone.cause.kind is not CauseKind.UNDO or change.request.reverts_at is not None:
-        return None
-    deletes = question_of_second_deletion(change, "Redo") if takes_away(change) else None
-    return decide_button("Redo", "redo", change.run.undone_by or "", confirm=deletes)
-
-
 def _switch_off_again_button(change: Change) -> Block | None:
     """Return the button that switches a rule off again once that was reverted at its end; its form asks for how long."""
-    if not is_reverted(change) or new_status(change.edit) != "off" or change.edit.target.service != "rules":
+    if new_status(change.edit) != "off" or change.edit.target.service != "rules":
         return None
     return temporary_button("Switch off again…", RulesOff(refs=(change.edit.target.key or "",)), "again")
 
@@ -199,28 +187,30 @@ def decision_button(change: Change, label: str, decision: str, **more: Any) -> B
 
 def full_label(change: Change) -> str:
     """Return the label of the button that shows everything."""
-    if change.state is not State.PROPOSED and not change.review_due:
+    if change.state is not State.PROPOSED:
         return "Show to me"
-    if not change.is_bulk or change.bulk.in_steps or is_offboarding(change):
+    if not change.is_bulk or is_offboarding(change):
         return "Show full change"
     thing = thing_of(change)
     return f"Show all {change.bulk.size:,} {thing}s" if change.bulk.size > 1 else f"Show the {thing}"
 
 
-def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | None]) -> list[Block]:
+def actions(
+    change: Change, blocks: Iterable[Block], buttons: Sequence[Block | None], items: Sequence[Item] = ()
+) -> list[Block]:
     """Return *buttons* and the one that opens everything, which also shows the ids and the host that no card has.
 
-    While somebody has to decide and *blocks*, or what has room of them, leave something out, that one comes first, below a line
-    that says so.
+    While somebody has to decide about more than *blocks* have room for, that one comes first, below a line that says so.
+    *items*: those of a bulk change that the card lists.
     """
-    drawn, inspect = list(blocks), GatehouseInspect(change.id)
+    inspect = GatehouseInspect(change.id)
     short = rows([*buttons, run_button("Details", inspect, "details")])
-    if change.state is State.PROPOSED and (messages.is_too_long([*drawn, *short]) or hides(change, drawn)):
-        why = "Some values are hidden in channels" if is_masked(drawn) else "This card doesn’t show everything"
-        why = "Emails are masked in channels" if change.edit.target.service == "members" else why
+    if change.state is State.PROPOSED and (not is_short(change, items) or messages.is_too_long([*blocks, *short])):
+        is_of_member = change.edit.target.service == "members"
+        why = "Emails are masked in channels" if is_of_member else "This card doesn’t show everything"
         words = f"{why}. Press *{full_label(change)}* before you decide."
         return [messages.context(words), *rows([run_button(full_label(change), inspect, FULL), *buttons])]
-    if change.review_due or (change.edit.target.service == "rules" and is_masked(drawn)):
+    if change.edit.target.service == "rules" and has_hidden(change):
         return rows([*buttons, run_button(full_label(change), inspect, FULL)])
     return short
 
@@ -232,7 +222,8 @@ def shows_all(message: Message) -> bool:
 
 
 def rows(buttons: Sequence[Block | None]) -> list[Block]:
-    """Return the buttons in one row, or in two where there are more than ONE_ROW."""
+    """Return the first of *buttons* in a row, and the others in a menu at its end; one with a confirm dialog can't be there."""
     drawn = [one for one in buttons if one is not None]
-    first = ONE_ROW if len(drawn) <= ONE_ROW else FIRST_ROW
-    return [*messages.actions(drawn[:first]), *messages.actions(drawn[first:])]
+    in_row = VISIBLE + any(one["action_id"] == f"v1.run.{FULL}" for one in drawn[:1])
+    shown = [one for at, one in enumerate(drawn) if at < in_row or "confirm" in one]
+    return messages.actions([*shown, menu(one for one in drawn if one not in shown)])

@@ -29,7 +29,7 @@ from handlers.changes.confirmations import confirm_label
 from handlers.changes.entries import change_warnings
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.items_view import Progress
-from handlers.changes.people import review_line, why_not_any_more
+from handlers.changes.people import why_not_any_more
 from handlers.changes.sentences import overtaken_line, revert_failure_line, sentence
 from handlers.changes.titles import STATES, mark_of, overtaken_title, request_title, title_of
 
@@ -60,7 +60,10 @@ def card(
     ]
     is_frozen = freeze is not None
     buttons = buttons_of(change, progress, is_frozen=is_frozen) if since is None else overtaken_buttons(change, since)
-    return messages.message(title.replace("`", ""), [*blocks, *actions(change, blocks, buttons)])
+    return messages.message(
+        title.replace("`", ""),
+        [*blocks, *actions(change, blocks, buttons, progress.first if progress is not None else ())],
+    )
 
 
 def _head(change: Change, tally: Tally | None, since: Change | None) -> tuple[str, str, str]:
@@ -106,9 +109,9 @@ def _warnings(change: Change, progress: Progress | None) -> list[Block]:
 
 
 def _remarks(change: Change, progress: Progress | None) -> Iterator[str]:
-    """Yield what else to know before a click: a review due, a failed revert, what of a bulk change was not done."""
-    if change.review_due:
-        yield review_line(change)
+    """Yield what else to know before a click: a failed revert, what of a bulk change was not done."""
+    if (old := change.request.moved_from) and change.state is State.APPLIED and not change.run.undone_by:
+        yield f"{code(mask_email(old))} keeps its access until somebody removes it."
     if ending := revert_failure_line(change):
         yield ending
     if progress is None or change.state is not State.APPLIED:

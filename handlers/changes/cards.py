@@ -61,9 +61,7 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
     for item in first:
         before, after = hide_secrets(*excerpt(item.before, item.after))
         shown.append(item.model_copy(update={"before": before, "after": after}))
-    undo = await store.changes.get(whole.run.undone_by) if whole.run.undone_by else None
-    is_at_once = undo is not None and tally[Outcome.UNDONE] == (undo.bulk.to_do or 1)
-    return items_view.Progress(tally, shown, await find_overtaking_of_items(store, whole, first), is_at_once)
+    return items_view.Progress(tally, shown, await find_overtaking_of_items(store, whole, first))
 
 
 async def tally_of(change: Change, store: Store) -> Tally | None:

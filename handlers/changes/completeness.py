@@ -1,98 +1,87 @@
-"""Whether a card shows all that its change does."""
+"""Whether a card has room for all that its change does: by how much that is, never by what was drawn."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from bot.changes.model.change import Change
-from bot.changes.model.documents import NOT_CONTENT
-from bot.changes.model.edits import Kind
-from bot.rules.edit import reach_of
-from bot.rules.model import Rule
+from bot.changes.model.edits import Edit
+from bot.changes.model.items import Item
 from bot.rules.secrets import MARK
-from handlers.blocks.masking import mask_part
-from handlers.blocks.messages import WORD_JOINER, Block, escape_invisible
-from handlers.changes.diff import Version, every_field, value_words
+from handlers.changes.diff import FIRST_PAIRS, MAX_LINES, Line, every_field
 from handlers.changes.field_text import texts_of
-from handlers.rules.pairs_view import REACH_WORDS
+from handlers.changes.subject import new_status
 
-UNSAID: Final = frozenset(
-    {
-        ("source.key", "Url"),
-        ("source.operator", "Equals"),
-        ("destinationType", "url"),
-        ("status", "Active"),
-        ("status", "Inactive"),
-    }
+MAX_TEXT: Final = 80
+"""Characters of a value that a card shows whole wherever it stands."""
+MAX_ITEMS: Final = 12
+"""Items of a bulk change that a card has a line for."""
+SHOWN: Final = frozenset(
+    {"name", "status", "ruleType", "description", "source.key", "source.operator", "source.value", "destination"}
 )
-"""Fields and values that a card leaves out because they go without saying."""
-SHOWN_IN_WORDS: Final = NOT_CONTENT | {field.alias or name for name, field in Rule.model_fields.items()}
-"""Fields of a rule that its deletion's card shows in words, or that say nothing."""
+"""Fields of a rule that its creation's and its deletion's card shows; any other asks for a look."""
+UNSAID: Final = (("destinationType", "url"),)
+"""What goes without saying."""
+TYPES: Final = frozenset({"Redirect", "Cancel"})
+"""Types of rules whose pairs consist of those fields."""
 
 
-def hides(change: Change, blocks: Iterable[Block]) -> bool:
-    """Whether a card made of *blocks* leaves out or masks anything that its change does.
+def is_short(change: Change, items: Sequence[Item] = ()) -> bool:
+    """Whether a card shows all of *change*; of a bulk change, *items* are those that have a line on it.
 
-    Every cut leaves a ``…``. One that somebody typed counts as a cut, too, which only asks for a look that was not needed.
+    It may say no where a card does show all, which only asks for a look that was not needed.
     """
-    drawn = list(blocks)
-    text = "\n".join(_texts_of(drawn))
-    edit = change.edit
-    # A card always masks the emails of members.
-    if edit.target.service == "members" or "…" in text or is_masked(drawn):
+    if change.edit.target.service == "members":  # their emails are masked
+        return False
+    if change.is_bulk:
+        return change.bulk.size == len(items) <= MAX_ITEMS and all(map(_has_room, items))
+    return _is_short(change.edit)
+
+
+def _has_room(item: Item) -> bool:
+    """Whether the line of *item* shows all of it: a switch, or a rule of one pair that is created or deleted."""
+    if item.kind is None or new_status(item.edit):
+        return _is_plain(item.name)
+    document = item.before if item.kind.destroys else item.after
+    pairs = (document or {}).get("pairs") or ()
+    is_bare = item.kind.destroys or (item.kind.creates and not (document or {}).get("description"))
+    return is_bare and len(pairs) == 1 and _is_short(item.edit)
+
+
+def _is_short(edit: Edit) -> bool:
+    if _is_wide(edit):
+        return False
+    lines = every_field(edit.before, edit.after)
+    if len(lines) > MAX_LINES or not all(map(_is_plain, _texts(lines))):
+        return False
+    if edit.before is not None and edit.after is not None:
         return True
-    if edit.kind is Kind.RULE_DELETE:
-        rest = {name: value for name, value in (edit.before or {}).items() if name not in SHOWN_IN_WORDS}
-        return not says(text, rest, None)
-    return not says(text, edit.before, edit.after)
+    document = edit.after if edit.before is None else edit.before
+    is_known = edit.target.service != "rules" or (document or {}).get("ruleType") in TYPES
+    return is_known and all(
+        line.field in SHOWN or any((line.field, value) in UNSAID for value in (line.before, line.after))
+        for line in lines
+    )
 
 
-def is_masked(blocks: list[Block]) -> bool:
-    """Whether a channel sees less of *blocks* than is in them, or a secret was left out of them."""
-    return mask_part(blocks) != blocks or any(MARK in text for text in _texts_of(blocks))
+def has_hidden(change: Change) -> bool:
+    """Whether a channel sees less of *change* than somebody alone: a secret was left out, or an email is masked."""
+    edit = change.edit
+    return _is_wide(edit) or any(MARK in text or "@" in text for text in _texts(every_field(edit.before, edit.after)))
 
 
-def says(text: str, before: Version, after: Version) -> bool:
-    """Whether each value that differs between *before* and *after* is in *text*, a message's mrkdwn, somewhere whole."""
-    # Takes back what `esc` and `code` do to a value.
-    shown = _normalize(html.unescape(text).replace(WORD_JOINER, "").replace("ˋ", "`"))
-    for line in every_field(_as_shown(before), _as_shown(after)):
-        for value in filter(None, (line.before, line.after)):
-            if any(line.field == field and value == known for field, known in UNSAID):
-                continue
-            if (words := value_words(line.field, value)) and _normalize(words) in shown:
-                continue
-            if any(_normalize(escape_invisible(one)) not in shown for one in texts_of(value)):
-                return False
-    return True
+def _is_wide(edit: Edit) -> bool:
+    """Whether a rule has so many pairs that they are not looked at one by one: that would take long for what no card shows."""
+    return any(len((document or {}).get("pairs") or ()) > FIRST_PAIRS for document in (edit.before, edit.after))
 
 
-def _as_shown(document: Version) -> Version:
-    """Return *document* with expressions replaced by the words that cards show for them."""
-    pairs = (document or {}).get("pairs")
-    if document is None or not isinstance(pairs, list):
-        return document
-    return {**document, "pairs": [_with_reach(pair) for pair in pairs]}
+def _texts(lines: Iterable[Line]) -> Iterable[str]:
+    return (
+        text for line in lines for value in (line.before, line.after) if value is not None for text in texts_of(value)
+    )
 
 
-def _with_reach(pair: Any) -> Any:
-    source = pair.get("source") if isinstance(pair, Mapping) else None
-    if not isinstance(source, Mapping) or not isinstance(source.get("value"), str):
-        return pair
-    found = reach_of(source.get("key"), source.get("operator"), source["value"])
-    if found is None:
-        return pair
-    url, reach = found
-    return {**pair, "source": {**source, "operator": "Equals", "value": [url, REACH_WORDS[reach]]}}
-
-
-def _normalize(text: str) -> str:
-    return text.replace("_", " ").casefold().strip()
-
-
-def _texts_of(blocks: Iterable[Block]) -> Iterator[str]:
-    for block in blocks:
-        if block["type"] in {"section", "context"}:
-            yield from (one["text"] for one in (block.get("text"), *block.get("elements", ())) if one)
+def _is_plain(text: str) -> bool:
+    """Whether *text* is shown as it is: short, without an email to mask, and with no secret left out of it."""
+    return len(text) <= MAX_TEXT and "@" not in text and MARK not in text and "…" not in text

@@ -31,8 +31,6 @@ def _consequence(change: Change) -> str:
     """Return the consequence of a click, for Slack's confirm dialog."""
     before = change.edit.before or {}
     pairs, is_on = len(before.get("pairs") or ()), before.get("status") == "Active"
-    if change.bulk.in_steps:
-        return "The new email has access before the old one is removed. Undo turns that round."
     if change.edit.kind is Kind.RULE_DELETE and change.is_bulk:
         if change.bulk.size == 1:
             return "1 rule stops working at once. Undo creates it again, under a new id."
@@ -61,8 +59,6 @@ def question_of_second_deletion(change: Change, verb: str) -> Block:
 
 def confirm_label(change: Change) -> str:
     """Return the label of the button that confirms *change*: a verb and its object."""
-    if change.bulk.in_steps:
-        return "Change email"
     if change.is_bulk:
         title = bare_title(change)
         if len(title) <= MAX_CONFIRM and "@" not in title:

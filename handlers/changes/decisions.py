@@ -41,7 +41,7 @@ async def inspect(command: GatehouseInspect, caller: Caller, gatehouse: Gatehous
     await gatehouse.changes.decisions.rights.require(change, Decision.LOOK, caller.user)
     reply = await _show_all(change, caller, gatehouse)
     # Only once all of it could be drawn: from here on, this person may decide.
-    if change.state is State.PROPOSED or change.review_due:
+    if change.state is State.PROPOSED:
         await gatehouse.changes.decisions.note_look(change, caller.user)
     return reply
 
@@ -124,14 +124,11 @@ def _decision_args(caller: Caller) -> dict[str, str]:
 ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]] = {
     "confirm": lambda change, caller, g: g.changes.decisions.decide(change, Decision.CONFIRM, caller.user),
     "approve": lambda change, caller, g: g.changes.decisions.decide(change, Decision.APPROVE, caller.user),
-    "later": lambda change, c, g: g.changes.decisions.decide(change, Decision.APPROVE, c.user, for_later=True),
     "keep": lambda change, caller, g: g.changes.decisions.decide(change, Decision.WITHDRAW, caller.user),
     "undo": _undo,
-    "redo": _undo,
     "end": lambda change, c, g: g.changes.followups.revert_early(change, by=c.user, since=c.asked_at),
     "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_decision_args(caller)),
     "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_decision_args(caller)),
-    "sign": lambda change, caller, g: g.changes.decisions.review(change, **_decision_args(caller)),
     "putback": lambda change, c, g: g.changes.followups.revert_anyway(
         change, by=c.user, channel=c.channel, idempotency_key=c.request
     ),
@@ -195,7 +192,6 @@ async def _replan(change: Change, text: str, caller: Caller, gatehouse: Gatehous
 
 REASONED: Final[dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[Change]]]] = {
     "deny": lambda change, why, c, g: g.changes.decisions.decide(change, Decision.DENY, c.user, reason=why),
-    "ask": lambda change, text, c, g: g.changes.decisions.ask(change, by=c.user, text=text),
     "break_glass": lambda change, why, c, g: g.changes.decisions.decide(
         change, Decision.BREAK_GLASS, c.user, reason=why
     ),

@@ -12,7 +12,6 @@ from bot.changes.model.items import Item
 from handlers.blocks.messages import lookalike_warnings
 from handlers.changes.diff import Line, Version, every_field, field_name
 from handlers.changes.subject import THINGS, VERBS
-from handlers.explain.why_not import NOT_SENT
 
 MEMBER_SINCE: Final = "member since"
 
@@ -78,7 +77,7 @@ def _entry(item: Item) -> Entry:
         lines=tuple(differing),
         one_sided=one_sided,
         unchanged=unchanged,
-        note=NOT_SENT.get(item.why, item.why),
+        note=item.why,
     )
 
 

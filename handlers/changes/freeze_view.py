@@ -18,7 +18,6 @@ from handlers.gatehouse.commands import GatehouseFreezes, GatehouseUnfreeze
 from handlers.grammar.command import slash
 
 MARK: Final = ":snowflake:"
-LOCK: Final = ":lock:"
 EVERYTHING: Final = "Everything"
 """The name of a freeze that has no target."""
 
@@ -39,8 +38,7 @@ def scope_in_sentence(freeze: ChatFreeze) -> str:
 def clause(freeze: Freeze) -> str:
     """Return what is frozen from when until when, by whom and why, without a full stop."""
     excepted = f", except {join_words([esc(name, 60) for name in freeze.excepted], most=5)}" if freeze.excepted else ""
-    state = f"{_state_word(freeze)} {_period(freeze)}"
-    return f"{scope_text(freeze)}{excepted} is {state} by {_author(freeze)}{_reason_suffix(freeze)}"
+    return f"{scope_text(freeze)}{excepted} is frozen {_period(freeze)} by {_author(freeze)}{_reason_suffix(freeze)}"
 
 
 def _period(freeze: Freeze) -> str:
@@ -58,10 +56,6 @@ def _reason_suffix(freeze: Freeze) -> str:
     return f" (“{public_text(freeze.why, 160)}”)" if freeze.why else ""
 
 
-def _state_word(freeze: Freeze) -> str:
-    return "locked" if isinstance(freeze, ChatFreeze) and freeze.is_lock else "frozen"
-
-
 def frozen_words(freeze: Freeze) -> Words:
     """Return the message to a person who requests a change of something that is frozen at that time."""
     return Words(f"{clause(freeze)}.")
@@ -69,11 +63,7 @@ def frozen_words(freeze: Freeze) -> Words:
 
 def freeze_line(freeze: Freeze) -> str:
     """Return the same as a line of a card, with an emoji."""
-    return f"{mark_of(freeze)} {clause(freeze)}"
-
-
-def mark_of(freeze: Freeze) -> str:
-    return LOCK if isinstance(freeze, ChatFreeze) and freeze.is_lock else MARK
+    return f"{MARK} {clause(freeze)}"
 
 
 def freeze_message(
@@ -84,15 +74,15 @@ def freeze_message(
     *has_override*: the policy lets somebody override what blocks a change.
     """
     override = " Emergency overrides still pass." if has_override else ""
-    who = f"Only <@{freeze.by}> can change it." if freeze.is_lock else "Nobody can change it."
-    lifts = f"<@{freeze.by}>, or two others, can lift it." if freeze.is_lock else "Two people can lift it."
     blocks = [
-        messages.section(f"{mark_of(freeze)} *{clause(freeze)}.*\n{who} {lifts}"),
+        messages.section(
+            f"{MARK} *{clause(freeze)}.*\nNobody can change it. <@{freeze.by}>, or two others, can lift it."
+        ),
         *_held_plans(plans, facts),
         messages.context(f"Temporary changes still revert, and what is under way goes on.{override}"),
         *messages.actions([_lift_button(freeze)]),
     ]
-    return messages.message(f"{scope_text(freeze)} is {_state_word(freeze)}", blocks)
+    return messages.message(f"{scope_text(freeze)} is frozen", blocks)
 
 
 def _held_plans(plans: Sequence[Change], facts: RowFacts) -> list[Block]:
@@ -109,35 +99,31 @@ MAX_SHOWN: Final = 10
 
 def lifted_message(freeze: ChatFreeze, by: str) -> Message:
     """Return what the channel sees once a freeze is lifted, *by* last; another one may still cover the same."""
-    text = f"The {'lock' if freeze.is_lock else 'freeze'} of {scope_in_sentence(freeze)} was lifted"
+    text = f"The freeze of {scope_in_sentence(freeze)} was lifted"
     who = join_words([f"<@{by}>", *(f"<@{one}>" for one in freeze.lifted_by if one != by)])
     return messages.message(text, [messages.section(f":unlock: *{text}* by {who}.")])
 
 
 def lift_request_message(freeze: ChatFreeze, by: str) -> Message:
     """Return what the channel sees once one person wants a freeze lifted: a second one has to agree."""
-    what = scope_in_sentence(freeze)
-    question = f"Unlock {what}?" if freeze.is_lock else f"Lift the freeze of {what}?"
+    question = f"Lift the freeze of {scope_in_sentence(freeze)}?"
     facts = f"Requested by <@{by}>. Someone else has to agree."
-    since = f"{_state_word(freeze).capitalize()} {_period(freeze)} by {_author(freeze)}{_reason_suffix(freeze)}."
+    since = f"Frozen {_period(freeze)} by {_author(freeze)}{_reason_suffix(freeze)}."
     blocks = [
-        messages.section(f"{mark_of(freeze)} *{question}*\n{facts}\n{since}"),
-        *messages.actions([_lift_button(freeze, "Unlock" if freeze.is_lock else "Lift freeze")]),
+        messages.section(f"{MARK} *{question}*\n{facts}\n{since}"),
+        *messages.actions([_lift_button(freeze, "Lift freeze")]),
     ]
     return messages.message(f"{question} Someone else has to agree.", blocks)
 
 
 def replaced_card(freeze: ChatFreeze, by: str) -> Message:
     """Return the old card of a freeze once *by* asked to lift it: a newer card shows how it stands."""
-    text = f"<@{freeze.by}> {'locked' if freeze.is_lock else 'froze'} {scope_in_sentence(freeze)} {_period(freeze)}"
+    text = f"<@{freeze.by}> froze {scope_in_sentence(freeze)} {_period(freeze)}"
     asked = f"<@{by}> asked to lift it: see the newer card."
-    return messages.message(
-        "Asked to lift it", [messages.section(f"{mark_of(freeze)} *{text}*{_reason_suffix(freeze)}\n{asked}")]
-    )
+    return messages.message("Asked to lift it", [messages.section(f"{MARK} *{text}*{_reason_suffix(freeze)}\n{asked}")])
 
 
-def _lift_button(freeze: ChatFreeze, label: str = "") -> Block | None:
-    label = label or ("Unlock" if freeze.is_lock else "Lift")
+def _lift_button(freeze: ChatFreeze, label: str = "Lift") -> Block | None:
     return run_button(label, GatehouseUnfreeze(what=freeze.id), freeze.id)
 
 

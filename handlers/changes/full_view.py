@@ -38,7 +38,7 @@ def modal(
         texts += messages.pack_lines(_section_lines(entry), MAX_LINE)
     if len(texts) > MAX_BLOCKS or sum(map(len, texts)) > MAX_CHARACTERS or max(map(len, texts)) > messages.MAX_TEXT:
         return None
-    is_open = change.state is State.PROPOSED or change.review_due
+    is_open = change.state is State.PROPOSED
     where = " Decide on the card in the channel." if is_open and not below else ""
     blocks = [
         *map(messages.section, texts),

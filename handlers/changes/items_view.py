@@ -15,7 +15,6 @@ from bot.rules.url import authority
 from bot.text.emails import mask_email, mask_emails
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, join_commas
-from handlers.changes.completeness import says
 from handlers.changes.diff import field_changes, render
 from handlers.changes.people import author, why_words
 from handlers.changes.subject import VERBS, new_status
@@ -129,12 +128,10 @@ def _first_pair(rule: RuleDraft) -> str:
 
 
 def _whole_rule(item: Item) -> str:
-    """Return a line for a rule that is created or deleted: its first pair, and ``…`` where it has more to it."""
+    """Return a line for a rule that is created or deleted: its first pair, and how many more it has."""
     rule = RuleDraft.model_validate((item.before if item.before is not None else item.after) or {})
     state = f", {'on' if rule.active else 'off'}, {esc(type_word(rule.rule_type), 40)}" if item.before is None else ""
-    line = ", ".join(filter(None, [f"{_verb(item)}{state}", _first_pair(rule)]))
-    is_told = "…" in line or item.before is not None or says(f"{item_name(item)} {line}", None, item.after)
-    return line if is_told else f"{line} …"
+    return ", ".join(filter(None, [f"{_verb(item)}{state}", _first_pair(rule)]))
 
 
 def _hosts(document: Mapping[str, Any] | None) -> str:
@@ -159,8 +156,6 @@ class Progress:
     first: Sequence[Item]
     overtaking: Mapping[int, Change] = field(default_factory=dict)
     """What left nothing of items of a temporary change, by their numbers."""
-    is_undone_at_once: bool = False
-    """Whether one undo undid all that is undone."""
 
 
 def progress_text(tally: Tally) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.items import DONE, Outcome, Tally
-from bot.changes.model.parts import Guard, Held
+from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.text.emails import mask_emails
 from handlers.blocks import messages
@@ -97,8 +97,6 @@ def _state_text(change: Change, tally: Tally | None = None) -> str:
     if change.state is State.PROPOSED and change.decision.expires:
         return f"{word}, expires {when(change.decision.expires)}"
     if change.state is State.PLANNED:
-        if change.run.held is Held.WORD:
-            return f"{word}, waits for <@{change.request.requester}> to say when"
         return f"{word}, not started" if change.run.held else f"{word}, starts {when(change.request.starts_at)}"
     if change.state in {State.DENIED, State.CANCELLED}:
         return f"{word} by <@{change.decision.decided_by}>"
@@ -114,13 +112,10 @@ def _request_text(change: Change, *, public: bool) -> str:
 
 
 def _decision_text(change: Change, *, public: bool) -> str:
-    """Return who approved *change*, or has to; for an emergency override, also why, and who reviewed it."""
+    """Return who approved *change*, or has to; for an emergency override, also why."""
     decision = change.decision
     if decision.glass_broken and (override := approval_words(change)):
-        alone = f"{override}{decision_reason(change, MAX_REASON, public=public)}"
-        reviewed = f"reviewed by <@{decision.reviewed_by}>" if decision.reviewed_by else ""
-        review = "*review due*" if change.review_due else reviewed
-        return ", ".join(filter(None, [alone, review]))
+        return f"{override}{decision_reason(change, MAX_REASON, public=public)}"
     if change.state is State.PROPOSED:
         if decision.guard is Guard.CONFIRM:
             return f"only <@{change.request.requester}> can confirm it"

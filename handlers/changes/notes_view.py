@@ -8,13 +8,13 @@ from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.items import Tally
-from bot.changes.model.parts import Guard, Held
+from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.rights import Decision
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message, section
 from handlers.blocks.modals import OPENED_BY, View, done_view, frame, metadata
-from handlers.changes.people import approval_words, decision_reason, mention, public_text, review_line
+from handlers.changes.people import approval_words, decision_reason, mention
 from handlers.changes.phrases import phrases
 from handlers.changes.sentences import end_line, expired_words, held_line, revert_failure_line, sentence
 from handlers.changes.times import when
@@ -39,11 +39,11 @@ def note(change: Change, purpose: str, tally: Tally | None) -> Message | None:
 
     *tally*: of a bulk change, the outcomes of its items.
     """
-    # A purpose may end in a number or a time, as in ``ask-2``, so that its message is sent more than once.
-    name, _, number = purpose.partition("-")
+    # A purpose may end in a number or a time, as in ``held-2``, so that its message is sent more than once.
+    name, *_ = purpose.partition("-")
     if (row := NOTES.get(name)) is None or not row.is_due(change):
         return None
-    text = row.text(change, _outcome(change, tally), number).strip()
+    text = row.text(change, _outcome(change, tally), "").strip()
     return messages.message(f"{plain_title(change)}: {row.word}", [messages.section(text)]) if text else None
 
 
@@ -94,14 +94,6 @@ def _reverts_text(change: Change) -> str:
     )
 
 
-def _question_text(change: Change, _: str, number: str) -> str:
-    index = int(number) - 1 if number.isdigit() else -1
-    if not 0 <= index < len(change.decision.questions):
-        return ""
-    asked = change.decision.questions[index]
-    return f":speech_balloon: <@{asked.by}> asks {_requester(change)}: “{public_text(asked.text, 1000)}”"
-
-
 def _reverted_text(change: Change, _: str, undone_by: str) -> str:
     by, undone, ends = f" by <@{undone_by}>" if undone_by else "", change.run.undone, change.request.reverts_at
     early = " early" if undone is not None and ends is not None and undone.at < ends else ""
@@ -110,10 +102,9 @@ def _reverted_text(change: Change, _: str, undone_by: str) -> str:
 
 
 def _approval_text(change: Change) -> str:
-    """Return who approved *change*, and what it still waits for."""
+    """Return who approved *change*."""
     by = approval_words(change)
-    how = f"{by[:1].upper()}{by[1:]}."
-    return f"{how}\n{held_line(change)}" if change.run.held is Held.WORD and change.state is State.PLANNED else how
+    return f"{by[:1].upper()}{by[1:]}."
 
 
 def _expiry_text(change: Change) -> str:
@@ -163,11 +154,6 @@ NOTES: Final = {
         lambda c, _, __: f":bell: {_requester(c)} *{_reverts_text(c)}*\nExtend or keep it on the card.",
         "reverts soon",
     ),
-    "review": Note(
-        lambda c: c.review_due,
-        lambda c, _, __: f":eyes: *{request_title(c)}: review due*\n{review_line(c)} {_summoned_mentions(c)}",
-        "review due",
-    ),
     "break_glass": Note(
         lambda c: c.state is not State.CANCELLED,
         lambda c, _, __: (
@@ -189,9 +175,8 @@ NOTES: Final = {
         lambda c, _, __: f":warning: {_requester(c)} *{request_title(c)}: not reverted*\n{revert_failure_line(c)}",
         "not reverted",
     ),
-    "ask": Note(lambda _: True, _question_text, "a question"),
 }
-"""The messages for the thread of a card, by purpose; the detail of a question is its number."""
+"""The messages for the thread of a card, by purpose."""
 ENDED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
 """States with a notice of their own, which says more than that somebody approved."""
 NOT_APPROVED: Final = frozenset({State.PROPOSED, State.CANCELLED, State.DENIED})
@@ -246,16 +231,6 @@ REASON_FORMS: Final[Mapping[str, ReasonForm]] = {
         missing="Enter a reason.",
         end=":no_entry_sign: *Denied.* The card shows your reason.",
     ),
-    "ask": ReasonForm(
-        Decision.ASK,
-        title="Ask",
-        label="Your question",
-        submit="Ask",
-        hint="Posted in the thread of the card.",
-        intro="The request stays open.",
-        missing="Write your question.",
-        end=":speech_balloon: *Your question is in the thread of the card.*",
-    ),
     "replan": ReasonForm(
         Decision.REPLAN,
         state=State.PLANNED,
@@ -287,9 +262,9 @@ REASON_FORMS: Final[Mapping[str, ReasonForm]] = {
         submit="Override now",
         hint="At least ten characters. Shown in the channel, and kept in the audit log.",
         intro=":rotating_light: *It takes effect at once, without an approval.* Those who could have approved are "
-        "notified, and someone else has to review it afterwards.",
+        "notified.",
         missing="Give a reason of at least ten characters.",
-        end=":rotating_light: *Emergency override recorded.* Someone else has to review it: see the card.",
+        end=":rotating_light: *Emergency override recorded.* See the card.",
         least=10,
     ),
 }
@@ -320,7 +295,7 @@ def _intro(name: str, change: Change) -> str:
         case "replan":
             present = f"It starts {when(request.starts_at)}." if request.starts_at and not change.run.held else ""
             is_approved = decision.guard is Guard.APPROVE or decision.glass_broken
-            again = "Another time has to be approved again." if is_approved and change.run.held is not Held.WORD else ""
+            again = "Another time has to be approved again." if is_approved else ""
             return " ".join(filter(None, [present, again]))
         case "until":
             return f"It reverts {when(request.reverts_at)}. {intro}" if request.reverts_at is not None else intro

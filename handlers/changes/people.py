@@ -12,7 +12,7 @@ from bot.text.emails import mask_emails
 from bot.text.times import duration_words
 from handlers.blocks.messages import esc, join_words
 from handlers.changes.times import when
-from handlers.explain.why_not import NOT_SENT, WHY_NOT
+from handlers.explain.why_not import WHY_NOT
 
 
 def mention(name: str) -> str:
@@ -27,8 +27,8 @@ def public_text(text: str, limit: int = 300) -> str:
 
 
 def why_words(why: str, limit: int = 300) -> str:
-    """Return why an item was not done: in our words for a `NotSent`, else as a person or a service wrote it."""
-    return NOT_SENT.get(why) or public_text(why, limit)
+    """Return why an item was not done, as a person or a service wrote it."""
+    return public_text(why, limit)
 
 
 def author(change: Change) -> str:
@@ -115,11 +115,6 @@ def decision_reason(change: Change, limit: int = 500, *, public: bool = True) ->
     """Return why it was denied or overridden, as the rest of a sentence; empty where nobody said. *public*: for a channel."""
     why = change.decision.decision_reason
     return f": “{public_text(why, limit) if public else esc(why, limit)}”" if why else ""
-
-
-def review_line(change: Change) -> str:
-    """Return the note that an emergency override has to be reviewed."""
-    return f"*Review due:* someone other than <@{change.decision.decided_by}> has to review this."
 
 
 def lost_right_clause(user: str, why: Why) -> str:

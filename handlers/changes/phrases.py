@@ -86,12 +86,6 @@ BULK: Final = {
         "Put {1} back on all their sites",
         "{1} put back on all their sites",
     ),
-    BulkAct.CHANGE_EMAIL: (
-        "Change the email of {1}",
-        "Email of {1} changed",
-        "Change the email of {1} back",
-        "Email of {1} changed back",
-    ),
     BulkAct.GRANT: (
         "Grant {1} to {0}",
         "{1} granted to {0}",

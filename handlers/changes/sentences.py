@@ -9,7 +9,7 @@ from bot.changes.consequences import HELD_LONGEST
 from bot.changes.execute import END_PASSED, FROZEN, HELD_FOR, LOST_RIGHT, TOO_OLD
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
-from bot.changes.model.parts import Guard, Held, Redone, Undone
+from bot.changes.model.parts import Guard, Held, Undone
 from bot.changes.model.states import State
 from bot.clients.errors import REFUSALS, Failing, OutcomeUnknown, Unreachable
 from bot.store.audit import GATEHOUSE
@@ -106,17 +106,9 @@ def _retry_line(change: Change) -> str:
 
 
 def _applied_lines(change: Change) -> str:
-    """Return how an applied change was undone or redone later, and below that, how it was applied."""
-    undone, redone = change.run.undone, change.run.redone
-    return _lines(
-        _undone_line(undone) if undone is not None else "",
-        _line(_redone_by(redone), when(redone.at)) if redone is not None else "",
-        _done_lines(change),
-    )
-
-
-def _redone_by(redone: Redone) -> str:
-    return "Redone automatically" if redone.by == GATEHOUSE else f"Redone by <@{redone.by}>"
+    """Return how an applied change was undone later, and below that, how it was applied."""
+    undone = change.run.undone
+    return _lines(_undone_line(undone) if undone is not None else "", _done_lines(change))
 
 
 def _done_lines(change: Change) -> str:
@@ -124,8 +116,7 @@ def _done_lines(change: Change) -> str:
     decision = change.decision
     if decision.glass_broken:
         alone = f"*Emergency override* by <@{decision.decided_by}>{decision_reason(change)}"
-        reviewed = f"reviewed by <@{decision.reviewed_by}>" if decision.reviewed_by else ""
-        return _lines(_line(alone, time_of(change), reviewed), _request_line(change))
+        return _lines(_line(alone, time_of(change)), _request_line(change))
     if decision.guard is Guard.APPROVE:
         return _request_line(change, approval_words(change), time_of(change), _time_changed(change))
     is_over = change.run.undone_by is not None
@@ -165,8 +156,6 @@ def held_line(change: Change) -> str:
             why = f"{why_not_any_more(change)}."
         case Held.POLICY:
             why = "the policy asks for more than it did when this was planned."
-        case Held.WORD:
-            return f"<@{change.request.requester}>, choose when: now, or at another time. {expires}"
         case Held.FROZEN:
             why = "it may not be changed then. Choose a time after the freeze."
         case never:

@@ -90,8 +90,8 @@ def changed_segments(change: Change) -> str:
 
 
 def takes_away(change: Change) -> bool:
-    """Whether *change* takes its target away. A move to another email doesn't, though it removes a member at its end."""
-    return change.edit.kind.destroys and not change.bulk.in_steps
+    """Whether *change* takes its target away."""
+    return change.edit.kind.destroys
 
 
 def is_offboarding(change: Change) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.items import DONE, Outcome, Tally
-from bot.changes.model.parts import Held, RevertFailure
+from bot.changes.model.parts import RevertFailure
 from bot.changes.model.states import State
 from handlers.blocks.messages import WORD_JOINER
 from handlers.changes.phrases import Phrases, phrases
@@ -69,7 +69,7 @@ def mark_of(change: Change, tally: Tally | None = None) -> str:
         return ":warning:"
     if change.state is State.PROPOSED and not takes_away(change):
         return ":raising_hand:"
-    if change.run.held not in {Held.NOT, Held.WORD} and change.state is State.PLANNED:
+    if change.run.held and change.state is State.PLANNED:
         return ":warning:"
     if change.state is not State.APPLIED:
         return STATES[change.state].mark
@@ -118,9 +118,9 @@ def title_of(change: Change, tally: Tally | None = None) -> str:
 def _waiting_title(change: Change, what: str) -> str:
     """Return the title of a change that waits for a decision or its start, or is held; *what*: what is to be done."""
     request, held = change.request, change.run.held
-    if held and held is not Held.WORD:
+    if held:
         return f"{what}: not started"
-    ending = ": approved for later" if held else "?" if change.state is State.PROPOSED else ""
+    ending = "?" if change.state is State.PROPOSED else ""
     if request.starts_at is None:
         return f"{what}{duration_text(change)}{ending}"
     starts = f"planned for {when(request.starts_at)}"

@@ -6,7 +6,7 @@ from typing import Final
 
 from bot.changes.freezing import Frozen, LiftRequested, NoFreeze
 from bot.changes.model.states import LIVE, State
-from bot.changes.proposals import NewEmailTaken, NothingToDo
+from bot.changes.proposals import NothingToDo
 from bot.changes.refusals import (
     AlreadyDecided,
     AlreadyExtended,
@@ -15,14 +15,13 @@ from bot.changes.refusals import (
     EndsBeforeStart,
     LookFirst,
     MoreMustAgree,
-    NothingToReview,
     NotPlanned,
     NotTemporary,
     NotUndoable,
     NotYours,
+    OldEmailGone,
     PolicyTightened,
     TimeIsPast,
-    TooManyQuestions,
     TooManyRequests,
     UnknownChange,
     Unrecorded,
@@ -108,6 +107,10 @@ def _not_undoable_words(error: NotUndoable) -> Words:
     name = f"*{request_title(error.change)}*"
     if error.change.run.undone_by:
         return Words(f"{name} was already undone.")
+    if error.change.request.undoes and error.change.state is State.APPLIED:
+        return Words(
+            f"{name} is an undo, which is not undone.", next="Press *Request again* on the card of what it undid."
+        )
     state = error.change.state
     yet = " yet" if state in LIVE or state is State.UNKNOWN else ""
     return Words(f"{name} can’t be undone{yet}: it {STATES[state].clause}.")
@@ -174,21 +177,12 @@ def _too_fast_words(error: TooFast) -> Words:
 
 
 OUTCOME_WORDS: Final[Table] = {
-    NewEmailTaken: lambda _: Words(
-        "The other email is there already, without all segments of this one, so this one stays.",
-        next="If both are the same person, grant what is missing, then try again.",
-    ),
     NothingToDo: lambda _: Words("Nothing left to do.", "All of it is done, or its target is gone."),
     TargetBusy: _busy_words,
     TooManyRequests: lambda e: Words(
         f"You already have {plural(e.count, 'pending request')}.",
         next="Withdraw one, or wait until one is decided.",
         again={"Show pending": GatehousePending()},
-    ),
-    TooManyQuestions: lambda e: Words(
-        f"This request already has {plural(len(e.change.decision.questions), 'question')}.",
-        next="Write in the thread of its card instead.",
-        unchanged=None,
     ),
     Unrecorded: lambda e: Words(
         f"Under way: *{request_title(e.change)}*.",
@@ -208,20 +202,23 @@ OUTCOME_WORDS: Final[Table] = {
     ),
     ApprovalWaits: _approval_waits_words,
     MoreMustAgree: lambda e: Words(
-        f"Your vote counts: {e.given} of the {e.needed} needed to change when *{request_title(e.change)}* ends.",
-        next="Ask someone else who can approve it to press the same button.",
-        unchanged=None,
+        f"*{request_title(e.change)}* needs {e.change.decision.approvals_needed} approvals: nobody gives it another end alone.",
+        next="Let it end, or end it now, and request it again with the end that you want.",
     ),
     Frozen: lambda e: frozen_words(e.freeze),
     NoFreeze: lambda _: Words(
-        "No freeze or lock is called that, or it is over.",
+        "No freeze is called that, or it is over.",
         next="A freeze in the policy is lifted in the policy file.",
         again={"List freezes": GatehouseFreezes()},
     ),
     LiftRequested: lambda e: Words(
-        f"You already asked to {'unlock' if e.freeze.is_lock else 'lift the freeze of'} {scope_in_sentence(e.freeze)}.",
+        f"You already asked to lift the freeze of {scope_in_sentence(e.freeze)}.",
         next="Someone else has to agree.",
         unchanged=None,
+    ),
+    OldEmailGone: lambda e: Words(
+        f"*{request_title(e.change)}* can’t be undone: the old email is gone, so the member would have neither.",
+        next="Undo the removal of the old email first.",
     ),
     NotUndoable: _not_undoable_words,
     NotTemporary: _not_temporary_words,
@@ -230,7 +227,6 @@ OUTCOME_WORDS: Final[Table] = {
         next="To move it further, click again.",
         unchanged=None,
     ),
-    NothingToReview: lambda e: Words(f"*{request_title(e.change)}* has already been reviewed.", unchanged=None),
     LookFirst: lambda e: Words(
         "The card doesn’t show all of this change.",
         next="Look at the full change, then decide on the card.",

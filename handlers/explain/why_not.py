@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bot.changes.model.items import NotSent
 from bot.policy.model import Why
 
 
@@ -80,11 +79,3 @@ WHY_NOT: Final[Mapping[str, WhyNot]] = {
     ),
 }
 """The one table of reasons, by the value that the audit has of each."""
-
-
-NOT_SENT: Final[Mapping[str, str]] = {
-    NotSent.THERE_ALREADY: "there already",
-    NotSent.NOT_CONFIRMED: "The step before it is not confirmed",
-    NotSent.NEXT_CHANGED: "What the next step removes has changed",
-}
-"""The one table of why a step was not sent, by what its item has as that."""

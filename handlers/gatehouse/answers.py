@@ -20,7 +20,6 @@ from bot.health import Health, Level, health_of
 from bot.policy.inquiry import DirectoryUnavailable
 from bot.rules.model import RULE_ID
 from bot.store.audit import Entry, Filters
-from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 from bot.text.times import moment_since, parse_since
 from handlers.blocks.messages import ListPage, plural, strip_markup
@@ -236,10 +235,10 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 @handles(GatehousePending)
 async def show_pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
     found = await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH)
-    # What was approved for later, or could not begin, waits for somebody to say when.
+    # What could not begin waits for somebody to say when.
     held = [each for each in await gatehouse.store.changes.list_planned() if each.run.held]
     waiting = await filter_waiting(replace(found, changes=[*found.changes, *held]), caller, gatehouse)
-    page = ListPage.of([*waiting.changes, *waiting.reviews], command.page, MAX_LISTED)
+    page = ListPage.of(waiting.changes, command.page, MAX_LISTED)
     facts = await facts_of(page.items, gatehouse)
     able = () if caller.public else page.items
     decidable = {each.id for each in able if await can_decide(each, caller.user, gatehouse)}
@@ -255,18 +254,15 @@ async def filter_readable(changes: Sequence[Change], caller: Caller, gatehouse: 
 async def filter_waiting(found: Waiting, caller: Caller, gatehouse: Gatehouse) -> Waiting:
     """Return what of *found* is of kinds that the caller may read here; the others are counted."""
     changes = await filter_readable(found.changes, caller, gatehouse)
-    reviews = await filter_readable(found.reviews, caller, gatehouse)
-    hidden = len(found.changes) + len(found.reviews) - len(changes) - len(reviews)
-    return Waiting(changes, reviews, found.unlisted, hidden)
+    return Waiting(changes, found.unlisted, len(found.changes) - len(changes))
 
 
 async def waiting_changes(gatehouse: Gatehouse, *, most: int) -> Waiting:
-    """Return what waits for somebody: the changes that are open, so *most* of them, and those whose review is due."""
-    due = await _changes_of(await gatehouse.store.outbox.waiting_change_ids(Purpose.REVIEW), gatehouse)
+    """Return what waits for somebody: the changes that are open, so *most* of them."""
     found = await gatehouse.store.changes.list_open(limit=most)
     counts = await gatehouse.store.changes.count_by_state()
     count = sum(counts.get(state, 0) for state in LIVE - {State.PLANNED})
-    return Waiting(found, [change for change in due if change.review_due], count - len(found))
+    return Waiting(found, count - len(found))
 
 
 @handles(GatehousePlanned)

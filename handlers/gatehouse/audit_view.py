@@ -55,8 +55,6 @@ def _filters_text(filters: Filters, command: GatehouseAudit) -> str:
 
 
 ACTIONS: Final = {
-    "agreed": "vote for another end",
-    "asked": "asked about",
     "looked": "looked at",
     "made_permanent": "kept",
     "extended": "extended",
@@ -93,19 +91,17 @@ def _event_text(entry: Entry, *, public: bool) -> str:
     kind, _, name = entry.target.partition("/")
     if entry.event == "settings":
         return f"changed the settings of <#{esc(name)}>" if name != entry.actor else "changed their notifications"
-    if entry.event in OF_FREEZES and kind in {"freeze", "lock"}:
-        return f"{OF_FREEZES[entry.event].format(kind=kind, name=esc(name, 120))}{f' (“{shown}”)' if reason else ''}"
+    if entry.event in OF_FREEZES and kind == "freeze":
+        return f"{OF_FREEZES[entry.event].format(name=esc(name, 120))}{f' (“{shown}”)' if reason else ''}"
     said = f": {shown}" if reason else ""
     return f"{esc(entry.event.replace('_', ' '), 40)} {target_name(entry.target, public=public)}{said}"
 
 
 OF_FREEZES: Final = {
     "froze": "froze {name}",
-    "locked": "locked {name}",
-    "wants_to_lift": "asked to lift the {kind} of {name}",
-    "lifted": "lifted the {kind} of {name}",
+    "lifted": "lifted the freeze of {name}",
 }
-"""What people do to freezes and locks."""
+"""What people do to freezes."""
 
 
 EXPORTS: Final = {"exporting": "began to export", "exported": "exported"}

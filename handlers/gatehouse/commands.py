@@ -57,7 +57,7 @@ A_DAY: Final = "24h"
 @dataclass(frozen=True)
 class GatehousePending(GatehouseCommand):
     needs, or_needs = "rule.read", ("member.read",)
-    verb, summary = "pending", "List requests that wait for a decision, and reviews that are due"
+    verb, summary = "pending", "List requests that wait for a decision"
     example = "pending"
     page: int | None = takes(PAGE)
 
@@ -130,7 +130,7 @@ class ToFreeze(Text):
 @dataclass(frozen=True)
 class GatehouseFreezes(GatehouseCommand):
     needs, or_needs = "rule.read", ("member.read",)
-    verb, summary = "freezes", "List what is frozen or locked, and until when"
+    verb, summary = "freezes", "List what is frozen, and until when"
     example = "freezes"
     page: int | None = takes(PAGE)
 
@@ -149,9 +149,8 @@ class GatehouseFreeze(GatehouseCommand):
 
 @dataclass(frozen=True)
 class GatehouseUnfreeze(GatehouseCommand):
-    needs, or_needs = "freeze", ("rule.update",)
-    verb, synonyms = "unfreeze", ("lift",)
-    summary = "Lift a freeze; a second person has to agree"
+    needs = "freeze"
+    verb, synonyms, summary = "unfreeze", ("lift",), "Lift a freeze"
     example = "unfreeze shop.example.com"
     writes = True
     what: str = takes(Text("WHAT", "which freeze"))

@@ -61,7 +61,7 @@ async def read_digest(since: datetime, caller: Caller, gatehouse: Gatehouse) -> 
         coming=coming,
         findings=findings,
         freezes=[each for each in await gatehouse.changes.freezes.all() if each.starts <= soon],
-        facts=await facts_of((*changes, *waiting.changes, *waiting.reviews, *coming), gatehouse),
+        facts=await facts_of((*changes, *waiting.changes, *coming), gatehouse),
     )
 
 

@@ -33,7 +33,6 @@ TOLD: Final[dict[str, str]] = {
     PARTLY: "partly done",
     **{state.value: STATES[state].word for state in ENDS},
     "refused": "refused",
-    "reviewed": "reviewed",
     "replanned": "planned for another time",
     "made_permanent": "kept",
     "froze": "frozen",
@@ -47,8 +46,6 @@ UNTOLD: Final = frozenset(
         "requested",
         "approval",
         "approved",
-        "asked",
-        "agreed",
         "looked",
         "started",
         "begun",
@@ -88,7 +85,7 @@ def digest(found: Digest, *, since: datetime, public: bool, command: GatehouseDi
     """Return the digest as a message."""
     texts = digest_texts(found, since=since, public=public)
     buttons = [
-        run_button("Show pending", GatehousePending(), 0) if found.waiting.changes or found.waiting.reviews else None,
+        run_button("Show pending", GatehousePending(), 0) if found.waiting.changes else None,
         run_button("Show what is planned", GatehousePlanned(), 1) if found.coming else None,
         run_button("Details", GatehouseAudit(since=command.since or A_DAY), 2) if found.entries else None,
         share_button(command),
@@ -107,7 +104,6 @@ def digest_texts(found: Digest, *, since: datetime, public: bool) -> list[str]:
     parts = [
         _part("", _sort_by_urgency(found), line),
         _part(f"*{plural(waiting.count, 'pending change')}*", waiting.changes, line, waiting.unlisted),
-        _part(f"*{plural(len(waiting.reviews), 'review')} due*", waiting.reviews, line),
         _part("*In the next 24 hours*", found.coming, line),
         _part("*Frozen*", found.freezes, freeze_line),
         _part(wrong, findings, lambda each: esc(check_view.words(each), 300)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from bot.changes.rights import Decision
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
 from bot.store.channel_settings import (
@@ -48,17 +47,14 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
     waiting = await waiting_changes(gatehouse, most=MAX_OPEN)
     decisions = [each for each in waiting.changes if await can_decide(each, caller.user, gatehouse)]
-    rights = gatehouse.changes.decisions.rights
-    reviews = [each for each in waiting.reviews if await rights.is_allowed(each, Decision.REVIEW, caller.user)]
     own = [each for each in waiting.changes if each.request.requester == caller.user and each not in decisions]
     coming = [each for each in await coming_changes(gatehouse) if each.request.requester == caller.user]
     found = home_view.Home(
         decisions=decisions,
-        reviews=reviews,
         own=own,
         coming=coming,
         unlisted=waiting.unlisted,
-        facts=await facts_of((*decisions, *reviews, *own, *coming), gatehouse),
+        facts=await facts_of((*decisions, *own, *coming), gatehouse),
         reads_rules=allowed["rule.read"] is None,
         reads_members=allowed["member.read"] is None,
         freezes=await gatehouse.changes.freezes.all(),

@@ -42,7 +42,6 @@ class Home:
     reads_members: bool
     decisions: Sequence[Change] = ()
     """The requests that they can decide."""
-    reviews: Sequence[Change] = ()
     own: Sequence[Change] = ()
     """Their requests that wait for others."""
     coming: Sequence[Change] = ()
@@ -59,12 +58,11 @@ def home(found: Home, channel: str, *, now: datetime) -> View:
     coming = [each for each in found.coming if not each.run.held]
     changes = partial(_change_list, facts=found.facts)
     nothing = ":white_check_mark: *Nothing is waiting for you.* Requests that you can decide appear here."
-    nothing = "" if found.reviews or held or found.unlisted else nothing
+    nothing = "" if held or found.unlisted else nothing
     blocks = [
         messages.header("Gatehouse"),
         *short_list(found.freezes),
         *changes("Waiting for you", found.decisions, otherwise=nothing, button=open_button),
-        *changes("Review due", found.reviews),
         *changes("Yours, waiting for you to say when", held),
         *changes("Yours, waiting for others", found.own),
         *_unlisted_line(found.unlisted),

@@ -246,14 +246,13 @@ def _guard_words(rule: GuardRule) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What waits for somebody: open *changes*, and *reviews* that are due."""
+    """What waits for somebody: open *changes*."""
 
     changes: Sequence[Change] = ()
-    reviews: Sequence[Change] = ()
     unlisted: int = 0
     """The number of further open changes, which were not looked through."""
     hidden: int = 0
-    """How many more there are of both that the reader may not read."""
+    """How many more there are that the reader may not read."""
 
     @property
     def count(self) -> int:
@@ -272,15 +271,14 @@ def pending_list(
 ) -> Message:
     """Return a page of what is *waiting*. *decidable*: ids of the changes that the reader can decide."""
     if not page.items and not waiting.hidden:
-        teaching = "Requests that wait for a decision and reviews that are due appear here."
+        teaching = "Requests that wait for a decision appear here."
         return empty_message(":white_check_mark:", "Nothing is pending.", teaching, command)
-    named = [messages.plural(waiting.count, "pending change")] * bool(waiting.count)
-    named += [f"{messages.plural(len(waiting.reviews), 'review')} due"] * bool(waiting.reviews)
+    title = messages.plural(waiting.count, "pending change") if waiting.count else "Pending"
     drawn = rows(
         page.items, facts, public=public, button=lambda each: open_button(each) if each.id in decidable else None
     )
     blocks = [*drawn, *(more_line(waiting.unlisted) if page.number == page.count else [])]
-    return list_message(", ".join(named) or "Pending", blocks, page, command, hidden=waiting.hidden)
+    return list_message(title, blocks, page, command, hidden=waiting.hidden)
 
 
 def planned_list(

@@ -283,12 +283,11 @@ class MembersRemove(Planned, MembersCommand):
 
 @dataclass(frozen=True)
 class MembersMove(Planned, MembersCommand):
-    needs = "member.remove"
+    needs = "member.add"
     verb, synonyms = "move", ("rename",)
-    summary = "Change a member’s email; name and segments stay"
+    summary = "Add a member’s new email, with the same name and segments; the old one is removed on its card"
     example = "move anna@example.com to anna.berg@example.com"
     writes = True
-    destroys = True
     email: str = takes(First("EMAIL", WHOSE))
     new: str = takes(NewEmail("to EMAIL", "to which email"))
     site: str | None = takes(SITE)

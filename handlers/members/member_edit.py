@@ -14,7 +14,7 @@ from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import Item, Outcome
 from bot.changes.model.parts import BulkAct, ChangeRequest, Purpose
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, move_steps
+from bot.changes.proposals import Proposal
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, email_key, find_alike, nearest_segments, use_known_spelling
@@ -22,9 +22,10 @@ from bot.text.emails import BadEmail, checked_email, checked_new_email, mask_ema
 from handlers.blocks import modals
 from handlers.blocks.messages import as_sentence, code, esc, join_words, quote, quote_plain
 from handlers.blocks.modals import View, end_of_form, time_errors
+from handlers.changes.decisions import change_of_click
 from handlers.changes.requests import Thing, propose, record, refuse_unchanged, submit, time_text, with_times
 from handlers.errors import AlreadySo, NoMember, Refusal, UnknownSegment, Words
-from handlers.grammar.command import slash
+from handlers.grammar.command import Command, slash
 from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.grammar.tokens import unquote_reason
 from handlers.members.commands import (
@@ -48,7 +49,7 @@ from handlers.members.member_refs import (
     site_for,
     sites_with_member,
 )
-from handlers.slack.registry import Form, Recorded, handles, submits
+from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
 from handlers.slack.reply import Caller, Modal, Reply
 
 
@@ -279,18 +280,19 @@ async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Re
     elsewhere, unknown = await sites_with_member(member.email, other_sites(site, gatehouse), gatehouse)
     stays = f"They are a member of {join_words(elsewhere)} too, and stay there with the old email."
     unread = f"{join_words(unknown)} couldn’t be read. If they are a member there, they stay with the old email."
-    proposal = Proposal(
-        purpose=Purpose(act=BulkAct.CHANGE_EMAIL, about=_public_name([member], member.email)),
-        items=move_steps(member.document(), new, site.name),
-        request=ChangeRequest(
-            requester=caller.user,
-            channel=caller.channel,
-            reason=unquote_reason(command.because),
-            warnings=(*((stays,) if elsewhere else ()), *((unread,) if unknown else ())),
-        ),
-        in_steps=True,
-    )
+    added = {"name": member.name or "", "email": new, "allowedSegments": list(member.segments)}
+    target = of_old.with_key(new)
+    warnings = (*((stays,) if elsewhere else ()), *((unread,) if unknown else ()))
+    about: dict[str, Any] = {"moved_from": member.email, "warnings": warnings}
+    proposal = propose(caller, Kind.MEMBER_ADD, target, None, added, command.because, **about)
     return await submit([proposal], command, caller, gatehouse)
+
+
+@clicks("decide.old", stored=True)
+async def remove_old_email(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
+    """Remove the email that a member had before their new one, as if it were typed: that has its own guard."""
+    change = await change_of_click(click, caller, gatehouse)
+    return MembersRemove((change.request.moved_from,), change.edit.target.site, because="they have another email")
 
 
 EVERY_SITE = "any site"

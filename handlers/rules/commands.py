@@ -23,7 +23,7 @@ from handlers.grammar.fields import (
     takes,
     without_kind,
 )
-from handlers.grammar.time_fields import EXPIRY, START, UNTIL_WHEN, Expiry, Planned, Temporary
+from handlers.grammar.time_fields import EXPIRY, START, Planned, Temporary
 from handlers.grammar.tokens import WEB, quote_word, urls_typed
 from handlers.rules.command_fields import (
     A_RULE,
@@ -85,26 +85,6 @@ class RulesShow(RulesCommand):
     summary = "Show a rule; without REF, search as you type"
     example = "show #1"
     ref: str = takes(Text("REF"), "")
-
-
-@dataclass(frozen=True)
-class RulesLock(RulesCommand):
-    needs = "rule.update"
-    verb, summary = "lock", "Keep everybody else from changing a rule for a while"
-    example = "lock #1 for 2h because incident"
-    writes = True
-    ref: str = takes(ONE_RULE)
-    expiry: Expiry = takes(UNTIL_WHEN)
-    reason: str | None = takes(REASON)
-
-
-@dataclass(frozen=True)
-class RulesUnlock(RulesCommand):
-    needs = "rule.update"
-    verb, summary = "unlock", "Let others change a rule that is locked"
-    example = "unlock #1"
-    writes = True
-    ref: str = takes(ONE_RULE)
 
 
 @dataclass(frozen=True)

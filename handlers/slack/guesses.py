@@ -140,9 +140,13 @@ class Guesses:
             known = replace(
                 known, members=Known().members, people={}, segments={}, missing=[*({*known.missing} & {"rules"})]
             )
-        hosts = known.hosts[:MAX_HOSTS]
         segments = {name.casefold(): name for name in await extra_segments(caller, gatehouse)}
-        return replace(known, hosts=hosts, segments=segments | dict(known.segments), site=await self._site(caller))
+        return replace(
+            known,
+            hosts=known.hosts[:MAX_HOSTS],
+            segments=segments | dict(known.segments),
+            site=await self._site(caller),
+        )
 
     async def _site(self, caller: Caller) -> str:
         try:

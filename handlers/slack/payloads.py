@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from handlers.blocks.buttons import MORE
 from handlers.blocks.inputs import chosen_channel
 from handlers.blocks.modals import View, metadata
 from handlers.grammar import parser
@@ -282,8 +283,10 @@ def read_click(body: Body) -> ClickRequest:
     """Return the click in a block_actions payload; its value is that of the button, or of the option that was chosen."""
     action = (body.get("actions") or [{}])[0]
     action_id = str(_get_path(action, "action_id") or "")
-    name = action_name(action_id)
     value = str(_get_path(action, "value") or _get_path(action, "selected_option", "value") or "")
+    if action_id == MORE:
+        action_id, _, value = value.partition(" ")
+    name = action_name(action_id)
     number = action_id.removeprefix(f"v1.{name}").lstrip(".")
     click = None if name is None else Click(name, value, body.get("view") or None, number)
     command = _parse(*value.partition(" ")[::2]) if name in RUNNING else None

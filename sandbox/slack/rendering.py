@@ -68,6 +68,8 @@ def element(one: Mapping[str, Any]) -> str:
     kind = one.get("type", "")
     if kind == "button":
         return f"[{_object_text(one.get('text'))}]"
+    if kind == "overflow":
+        return "⋯ " + "  ".join(f"[{_object_text(option.get('text'))}]" for option in one["options"])
     if kind == "image":
         return f"({one.get('alt_text', '')})"
     chosen = one.get("initial_option")

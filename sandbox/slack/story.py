@@ -76,10 +76,11 @@ class Person(Onlooker):
         """
         block_id, found = self._button(where, label)
         assert ("confirm" in found) == confirm, f"{label}: confirm dialog is {'confirm' in found}"
+        chosen = next(({"selected_option": one} for one in found.get("options", ()) if _is_called(one, label)), {})
         values = {} if isinstance(where, Message) else self._values()
         before = self.modal
         async with self._watch() as watch:
-            ack = await self.slack.acting.act(self.id, _place(where), block_id, found["action_id"], {}, values)
+            ack = await self.slack.acting.act(self.id, _place(where), block_id, found["action_id"], chosen, values)
             assert not ack.failed, ack
             if opens is not None:
                 await watch.until(lambda: self._opened(before, opens), opens)
@@ -191,8 +192,15 @@ class Person(Onlooker):
             for one in elements_of(block):
                 if label in {one.get("action_id"), (one.get("text") or {}).get("text")}:
                     return block["block_id"], one
+                if one["type"] == "overflow" and any(_is_called(option, label) for option in one["options"]):
+                    return block["block_id"], one
         shown = rendering.message(where.text if isinstance(where, Message) else "", blocks)
         raise AssertionError(f"no button {label!r} in:\n{shown}")
+
+
+def _is_called(option: dict[str, Any], label: str) -> bool:
+    """Whether an option of an overflow menu has this label, or a value that begins with it."""
+    return label in {option["text"]["text"], option["value"].partition(" ")[0]}
 
 
 def _place(where: Message | View) -> dict[str, Any]:

@@ -179,7 +179,6 @@ class Promises:
             self._begun(new)
         else:
             self._the_same(old, new)
-            self._reviewed(old, new)
         if old is None or old.state is not new.state:
             cards = [new.set_id or new.id]
             if _is_done_end(new):
@@ -213,8 +212,7 @@ class Promises:
         items = [item.edit for (whole, _), item in self.items.items() if whole == new.id]
         for freeze in self.frozen:
             covers = any(freeze.covers(edit) for edit in items or [new.edit])
-            is_held = freeze.is_lock and freeze.by == new.request.requester
-            if covers and not is_held and all(map(freeze.holds_at, times)):
+            if covers and all(map(freeze.holds_at, times)):
                 raise AssertionError(f"let through, though {freeze.title} was frozen")
 
     def _begun(self, new: Change) -> None:
@@ -287,15 +285,6 @@ class Promises:
             assert starts is not None
             assert starts <= new.run.started_at <= starts + LATE_START, "begun at another time than was planned"
             assert not old.run.held, "begun, though it was held"
-
-    def _reviewed(self, old: Change, new: Change) -> None:
-        """What somebody did alone stays to be reviewed until somebody else signs it or takes it back."""
-        if old.review_due and not new.review_due and new.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}:
-            undo = (self.seen | self._now).get(new.run.undone_by or "")
-            by_undo = undo.request.requester if undo is not None and undo.id not in self.reverts else None
-            reviewer = new.decision.reviewed_by or by_undo
-            assert reviewer is not None, "the review is gone, and nobody looked"
-            assert not self.world.same_person(reviewer, new.decision.decided_by or ""), "reviewed by who acted alone"
 
     def refused(self, error: Exception) -> None:
         """Nobody is kept from a target by what only waits for a decision, unless it is their own."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import count
@@ -21,8 +20,6 @@ from bot.changes.proposals import NothingToDo, Proposal, undo_cause
 from bot.changes.refusals import (
     AlreadyDecided,
     AlreadyExtended,
-    MoreMustAgree,
-    NothingToReview,
     NotTemporary,
     NotUndoable,
 )
@@ -33,7 +30,6 @@ from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 from tests.changes.world import (
     ALICE,
-    BOB,
     CARA,
     DAN,
     OPS,
@@ -70,7 +66,7 @@ async def events(world: World, change: Change) -> list[str]:
 async def due_later(world: World, change: Change) -> list[str]:
     """What is to be done to *change*, and said of it, later."""
     reverts = [timer.change_id for timer in await world.store.timers.list_pending(TimerKind.REVERT)]
-    later = {what: await world.store.outbox.waiting_change_ids(what) for what in (Purpose.OFFER, Purpose.REVIEW)}
+    later = {what: await world.store.outbox.waiting_change_ids(what) for what in (Purpose.OFFER,)}
     return [what for what, ids in ({"revert": reverts} | later).items() if change.id in ids]
 
 
@@ -90,14 +86,6 @@ async def keep(pipeline: Pipeline, change: Change, request: str) -> Change:
 
 async def stop(pipeline: Pipeline, change: Change, request: str) -> Change:
     return await pipeline.decisions.stop(change, by=ALICE, request=request)
-
-
-async def review(pipeline: Pipeline, change: Change, request: str) -> Change:
-    return await pipeline.decisions.review(change, by=CARA, request=request)
-
-
-async def ask(pipeline: Pipeline, change: Change, request: str) -> Change:
-    return await pipeline.decisions.ask(change, by=BOB, text="Why?")
 
 
 async def end(pipeline: Pipeline, change: Change, request: str) -> Change:
@@ -142,10 +130,6 @@ async def _done_alone(world: World, mine: Replica) -> Change:
     return await mine.pipeline.decisions.decide(change, Decision.BREAK_GLASS, DAN, reason="urgent")
 
 
-async def _reviewed(world: World, mine: Replica, change: Change) -> None:
-    await mine.pipeline.decisions.review(change, by=BOB, request="the first click")
-
-
 async def _asked(world: World, mine: Replica) -> Change:
     return await renamed(world, mine, Guard.CONFIRM)
 
@@ -172,8 +156,6 @@ CASES: Final = {
     "end what was kept": Case(end, renamed, _kept, NotTemporary),
     "end what was extended": Case(end, renamed, _extended, NotTemporary),
     "stop what is done": Case(stop, _set, _carried_out, AlreadyDecided),
-    "review what was reviewed": Case(review, _done_alone, _reviewed, NothingToReview),
-    "ask about what was decided": Case(ask, _asked, _confirmed, AlreadyDecided),
 }
 
 
@@ -206,7 +188,7 @@ async def test_a_click_that_comes_too_late_is_refused_and_leaves_no_trace(
 @pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("act", "begin"),
-    [(extend, renamed), (keep, renamed), (end, renamed), (stop, _set), (review, _done_alone), (ask, _asked)],
+    [(extend, renamed), (keep, renamed), (end, renamed), (stop, _set)],
 )
 async def test_a_click_whose_process_died_before_it_was_marked_done_counts_once(
     world: World, mine: Replica, act: Act, begin: Callable[[World, Replica], Awaitable[Change]]
@@ -276,18 +258,6 @@ async def test_two_who_extend_at_once_from_the_same_card_extend_once(world: Worl
     assert ends - change.request.reverts_at == HOUR
 
 
-async def test_who_votes_for_another_end_twice_is_on_record_once(world: World, mine: Replica) -> None:
-    change = await renamed(world, mine)
-    world.policy = POLICIES["two"]
-
-    for request in ("one", "another"):
-        with pytest.raises(MoreMustAgree) as waits:
-            await mine.pipeline.decisions.keep(change, by=BOB, request=request)
-        assert (waits.value.given, waits.value.needed) == (1, 2)
-
-    assert (await events(world, change)).count("agreed") == 1
-
-
 @dataclass(frozen=True, slots=True)
 class Clicked(Watched):
     """An adapter during whose look somebody clicks."""
@@ -324,31 +294,6 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
     assert (now.run.undone_by, now.run.revert_failure) == (None, "")
     assert "not_reverted" not in await events(world, change)
     assert (world.live(TARGET) or {})["name"] == ("Theirs" if changed_since else "For now")
-
-
-async def test_only_a_signature_ends_the_wait_for_a_review(world: World, mine: Replica) -> None:
-    done = await _done_alone(world, mine)
-    for by in (BOB, CARA):
-        with suppress(MoreMustAgree):
-            await mine.pipeline.decisions.extend(done, by=by, seconds=3600, request=f"click of {by}")
-    assert "extended" in await events(world, done)
-    assert Purpose.REVIEW in await due_later(world, done)
-
-    await review(mine.pipeline, done, "click on review")
-    assert Purpose.REVIEW not in await due_later(world, done)
-
-
-@pytest.mark.parametrize(("by", "due"), [(DAN, [Purpose.REVIEW]), (BOB, [])])
-async def test_a_review_is_due_after_ones_own_undo_and_not_after_that_of_somebody_else(
-    world: World, mine: Replica, by: str, due: list[str]
-) -> None:
-    done = await _done_alone(world, mine)
-    undo = await mine.pipeline.followups.undo(done, by=by, channel=OPS)
-    for approver in (ALICE, CARA):
-        undo = await mine.pipeline.decisions.decide(undo, Decision.APPROVE, approver)
-
-    assert undo.state is State.APPLIED
-    assert await due_later(world, done) == due
 
 
 async def test_what_was_reverted_is_not_undone_as_well(world: World, mine: Replica) -> None:

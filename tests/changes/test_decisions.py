@@ -12,11 +12,11 @@ import structlog
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import Cause, CauseKind, ChangeRequest, Guard, Held
+from bot.changes.model.parts import Cause, CauseKind, ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.propose import OWN_UNDO_WITHIN
-from bot.changes.refusals import AlreadyDecided, PolicyTightened
+from bot.changes.refusals import AlreadyDecided
 from bot.changes.rights import Decision, OfRequest
 from bot.metrics import ENDED_CHANGES
 from bot.policy.inquiry import DirectoryUnavailable
@@ -107,23 +107,6 @@ async def test_a_change_is_logged_once_at_its_end(world: World, policy: str, dec
         await mine.pipeline.decisions.decide(change, decision, by)
 
     assert [line["state"] for line in logs if line["event"] == "change"] == ["applied"]
-
-
-async def test_where_one_of_two_approves_for_later_it_waits_and_the_right_is_asked_again_at_the_word(
-    world: World,
-) -> None:
-    mine, change = await asked(world, Policy(guards=(GuardRule(operation="*", guard=Guard.APPROVE, approvals=2),)))
-    decisions, journal = mine.pipeline.decisions, mine.pipeline.journal
-
-    await decisions.decide(change, Decision.APPROVE, BOB, for_later=True)
-    waits = await decisions.decide(await journal.get(change.id), Decision.APPROVE, CARA)
-    assert (waits.state, waits.run.held) == (State.PLANNED, Held.WORD)
-
-    world.policy = Policy(guards=(GuardRule(operation="*", guard=Guard.APPROVE, approvals=3),))
-    with pytest.raises(PolicyTightened):
-        await decisions.replan(waits, by=ALICE, request="now")
-    world.policy = POLICIES["approve"]
-    assert (await decisions.replan(waits, by=ALICE, request="now")).state is State.APPLIED
 
 
 async def test_who_asked_hears_of_an_approval_as_soon_as_it_is_done(world: World) -> None:

@@ -25,24 +25,22 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from bot.changes.freezing import Frozen, LiftRequested, NoFreeze
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import BulkAct, ChangeRequest, Guard, Purpose
+from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import LIVE, State
 from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import NothingToDo, Proposal, combine, move_steps
+from bot.changes.proposals import NothingToDo, Proposal, combine
 from bot.changes.refusals import (
     AlreadyDecided,
     AlreadyRequested,
     ApprovalWaits,
     EndsBeforeStart,
     MoreMustAgree,
-    NothingToReview,
     NotPlanned,
     NotTemporary,
     NotUndoable,
     NotYours,
     PolicyTightened,
     TimeIsPast,
-    TooManyQuestions,
     TooManyRequests,
 )
 from bot.changes.rights import Decision, OfRequest
@@ -111,8 +109,6 @@ REFUSALS: Final = (
     NotYours,
     NotUndoable,
     NotTemporary,
-    NothingToReview,
-    TooManyQuestions,
     TooManyRequests,
     NotAllowed,
     NobodyCanApprove,
@@ -339,25 +335,6 @@ class Machine(RuleBasedStateMachine):
             self.replicas[first.number % 2].fuse.left = accident
             self.take(first.number, lambda mine: mine.carry_out_a_set())
 
-    @rule(asked=proposals(Kind.MEMBER_REMOVE), accident=accidents)
-    def ask_for_a_move(self, asked: Asked, accident: int | None) -> None:
-        """Somebody gets the other email, which somebody else may have."""
-        removal = self._proposal(replace(asked, revert_after=None))
-        if removal is None or (old := removal.edit.before) is None:
-            return
-        other = next(email for email in EMAILS if email != removal.edit.target.key)
-        self._ask(
-            asked,
-            replace(
-                removal,
-                purpose=Purpose(act=BulkAct.CHANGE_EMAIL, about="them"),
-                items=move_steps(old, other, SITE),
-                in_steps=True,
-            ),
-        )
-        self.replicas[asked.number % 2].fuse.left = accident
-        self.take(asked.number, lambda mine: mine.carry_out_a_set())
-
     def submit(self, number: int, proposal: Proposal, idempotency_key: str) -> None:
         self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, idempotency_key=idempotency_key))
 
@@ -415,13 +392,12 @@ class Machine(RuleBasedStateMachine):
         which=anything,
         by=people,
         decision=st.sampled_from([*get_args(OfRequest), Decision.APPROVE]),
-        for_later=st.booleans(),
     )
-    def decide(self, number: int, which: int, by: str, decision: OfRequest, *, for_later: bool) -> None:
+    def decide(self, number: int, which: int, by: str, decision: OfRequest) -> None:
         if change := self.pick(which, self.changes(State.PROPOSED, State.PLANNED, State.APPROVED)):
             self.take(
                 number,
-                lambda mine: mine.pipeline.decisions.decide(change, decision, by, reason="typed", for_later=for_later),
+                lambda mine: mine.pipeline.decisions.decide(change, decision, by, reason="typed"),
             )
 
     @rule(number=anything, which=anything, by=people, seconds=st.none() | spans, accident=accidents)
@@ -448,9 +424,9 @@ class Machine(RuleBasedStateMachine):
         accident=accidents,
     )
     def freeze(self, number: int, which: int, by: str, seconds: int, after: int, accident: int | None) -> None:
-        """Somebody freezes a part of it, or everything, or locks a rule."""
+        """Somebody freezes a part of it, or everything."""
         some: dict[str, Any] = (
-            {"rules": (RULE_IDS[which % len(RULE_IDS)],), "is_lock": which % 2 == 0},
+            {"rules": (RULE_IDS[which % len(RULE_IDS)],)},
             {"sites": (SITE,)},
             {"groups": tuple(GROUP_IDS)},
             {},
@@ -472,7 +448,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(number=anything, which=anything, people=st.lists(people, min_size=1, max_size=3))
     def lift(self, number: int, which: int, people: list[str]) -> None:
-        """One person lifts a lock of theirs, and two anything."""
+        """The maker of a freeze lifts it alone, and others two together."""
         if not (frozen := self.promises.frozen):
             return
         chosen = frozen[which % len(frozen)]
@@ -480,7 +456,7 @@ class Machine(RuleBasedStateMachine):
         for by in people:
             self.take(number, lambda mine, by=by: mine.pipeline.freezes.lift(chosen.id, by, OPS), look=False)  # type: ignore[misc]
         self.promises.frozen = self.runner.run(_of(self.replicas[0].pipeline.freezes.chat_freezes()))
-        if chosen.until > self.world.clock() and not (chosen.is_lock and chosen.by in people) and len(lifting) < 2:
+        if chosen.until > self.world.clock() and chosen.by not in people and len(lifting) < 2:
             assert chosen.id in {each.id for each in self.promises.frozen}, "lifted by one person"
 
     @rule(number=anything, which=anything, one=people)
@@ -640,18 +616,6 @@ class Machine(RuleBasedStateMachine):
             number,
             lambda pipeline, now: pipeline.followups.request_again(now, by=by, channel=OPS),
             self.pick(which, found),
-        )
-
-    @rule(number=anything, which=anything, by=people, text=st.sampled_from(["Why?", "Why now?"]))
-    def wonder(self, number: int, which: int, by: str, text: str) -> None:
-        change = self.pick(which, self.changes(State.PROPOSED) or self.changes())
-        self.clicked(number, lambda pipeline, now: pipeline.decisions.ask(now, by=by, text=text), change)
-
-    @rule(number=anything, which=anything, by=people)
-    def review(self, number: int, which: int, by: str) -> None:
-        change = self.pick(which, [each for each in self.changes() if each.decision.glass_broken])
-        self.clicked_once(
-            number, lambda pipeline, now, click: pipeline.decisions.review(now, by=by, request=click), change
         )
 
     # What goes wrong

@@ -16,7 +16,7 @@ from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Target
 from bot.changes.model.items import Item, Outcome
-from bot.changes.model.parts import Cause, CauseKind, Guard, Redone
+from bot.changes.model.parts import Cause, CauseKind, Guard
 from bot.changes.model.states import State
 from bot.changes.notify import (
     DELIVERIES_AT_ONCE,
@@ -340,24 +340,23 @@ async def test_a_reminder_that_slack_never_took_is_not_the_last(notes: Notes) ->
 
 async def test_what_is_taken_back_while_it_is_delivered_does_not_come_again(notes: Notes) -> None:
     change = await added_now(notes)
-    await notes.enqueue(change, Purpose.REVIEW, timedelta())
-    notes.meanwhile = lambda tx: notes.store.outbox.drop_for_later(tx, change.id, Purpose.REVIEW)
+    await notes.enqueue(change, Purpose.REMIND, timedelta())
+    notes.meanwhile = lambda tx: notes.store.outbox.drop_for_later(tx, change.id, Purpose.REMIND)
 
-    assert await notes.after(timedelta()) == ["review-1"]
+    assert await notes.after(timedelta()) == ["remind-1"]
     assert await notes.after(HOUR * 100) == []
-    assert (await notes.store.outbox.backlogs())["review"][0] == 0
 
 
 async def test_what_is_put_off_while_it_is_delivered_comes_when_it_is_due_by_then(notes: Notes) -> None:
     change = await added_now(notes)
-    await notes.enqueue(change, Purpose.REVIEW, timedelta())
+    await notes.enqueue(change, Purpose.REMIND, timedelta())
     due = notes.clock() + HOUR
-    notes.meanwhile = lambda tx: notes.store.outbox.enqueue(tx, change.id, Purpose.REVIEW, due=due)
-    assert await notes.after(timedelta()) == ["review-1"]
+    notes.meanwhile = lambda tx: notes.store.outbox.enqueue(tx, change.id, Purpose.REMIND, due=due)
+    assert await notes.after(timedelta()) == ["remind-1"]
     notes.meanwhile = None
 
     assert await notes.after(HOUR - MOMENT) == []
-    assert await notes.after(MOMENT) == ["review-2"]
+    assert await notes.after(MOMENT) == ["remind-2"]
 
 
 @pytest.mark.parametrize(("late", "said"), [(-MOMENT, ["offer-1"]), (timedelta(), [])])
@@ -427,21 +426,6 @@ async def test_only_what_went_as_meant_is_told_on_the_card_of_what_it_undid(
     undo = a_change(clock).with_fields(**{name: value for name, value in fields.items() if name != "state"})
 
     assert await is_told_elsewhere(undo.model_copy(update=state), store) is elsewhere
-
-
-@pytest.mark.parametrize("by", ["this", "another", None])
-async def test_a_redo_is_told_on_the_first_card_where_that_counts_again(
-    store: Store, clock: StandingClock, by: str | None
-) -> None:
-    first, undo, redo = (a_change(clock, f"Redirect_{n}", State.APPLIED) for n in range(3))
-    change_id = {"this": redo.id, "another": undo.id}.get(by or "")
-    redone = Redone(change=change_id, by="U1", at=clock()) if change_id else None
-    await added(store, first.with_fields(redone=redone))
-    await added(store, undo.with_fields(undoes=first.id, cause=UNDO["cause"]))
-
-    told = await is_told_elsewhere(redo.with_fields(undoes=undo.id, cause=UNDO["cause"]), store)
-
-    assert told is (by == "this")
 
 
 @pytest.mark.parametrize("outcome", [Outcome.APPLIED, Outcome.STALE, Outcome.UNKNOWN])

@@ -17,7 +17,7 @@ from bot.changes.proposals import Proposal, apply_difference, inverse, is_there
 from bot.changes.refusals import NotTemporary
 from bot.store.tables import former_ids
 from tests.changes.test_rights_again import rename
-from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, renames
+from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World
 
 MEMBER: Final = Target(service="members", site="site_1", key="ann@example.com")
 RULE: Final = Target(service="rules", key=RULE_IDS[0])
@@ -80,17 +80,6 @@ def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> No
     )
 
     assert inverse(removal, [(removal, None)], by=ALICE, channel=OPS).edit.after == ANN
-
-
-async def test_the_undo_of_an_undo_has_the_first_purpose(world: World, mine: Replica) -> None:
-    whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
-    undoes = []
-    for _ in range(3):
-        assert await mine.carry_out_a_set()
-        undoes.append(whole.bulk.purpose is not None and whole.bulk.purpose.is_undo)
-        whole = await mine.pipeline.followups.undo(await mine.pipeline.journal.get(whole.id), by=ALICE, channel=OPS)
-
-    assert undoes == [False, True, False]
 
 
 async def former_ids_of(world: World) -> dict[str, str]:

@@ -349,22 +349,12 @@ class Watched:
             assert content(self.world.live(change.edit.target)) == content(change.edit.before), (
                 "written over what nobody saw"
             )
-        if change.bulk.in_steps and change.edit.kind is Kind.MEMBER_REMOVE:
-            self._has_moved(change)
         if self.world.slow:
             self.world.slow -= 1
             left = replace(self, inner=self.world.adapter(change.edit.target))  # past every fence
             self.world.under_way.append((self.world.clock() + LATE, left, change))
             raise OutcomeUnknown(change.edit.target.service, "TimeoutError")
         return await self.send(change)
-
-    def _has_moved(self, removal: Change) -> None:
-        """A member who moves is there with the other email before they are removed."""
-        mine = {*(removal.edit.before or {})["allowedSegments"]}
-        others = (record for place, record in self.world.truth().items() if place[0] == "members")
-        assert any(
-            mine <= {*other["allowedSegments"]} for other in others if other["email"] != removal.edit.target.key
-        ), "a customer is lost"
 
     async def send(self, change: Change) -> Answer:
         """Have the service do it, and note what it did."""

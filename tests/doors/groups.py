@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.rules.commands import RulesGroup, RulesOff, RulesOn
 from sandbox.services.database import Record
-from tests.doors.play import REDO, UNDO, Doors, Play
+from tests.doors.play import AGAIN, UNDO, Doors, Play
 
 DOORS = Doors()
 door = DOORS.door
@@ -36,13 +36,13 @@ async def switch_as_a_rule_is_switched(play: GroupPlay) -> None:
     await play.becomes(play.now, play.before)
 
 
-@door(RulesGroup, "decide.undo", "decide.redo", GatehouseUndo)
-async def undo_and_redo(play: GroupPlay) -> None:
+@door(RulesGroup, "decide.undo", "decide.again", GatehouseUndo)
+async def undo_and_again(play: GroupPlay) -> None:
     await play.goes_off("group off {}")
     await play.alice.presses(UNDO)
     await play.becomes(play.now, play.before)
     await play.alice.sees("Undone by")
-    await play.alice.presses(REDO)
+    await play.alice.presses(AGAIN)
     await play.becomes(play.now, play.before | {"status": "Inactive"})
 
 

@@ -26,7 +26,7 @@ from handlers.members.commands import (
 )
 from sandbox.services.database import Record
 from sandbox.services.seed import members
-from tests.doors.play import NON_ASCII, REDO, UNDO, Doors, Play
+from tests.doors.play import AGAIN, NON_ASCII, UNDO, Doors, Play
 
 SITE: Final = "site_1"
 FORM: Final = member_form_view.CALLBACK
@@ -113,12 +113,12 @@ async def edit_segments_by_button_and_undo(play: MemberPlay) -> None:
 
 
 @door(MembersGrant, "decide.undo")
-async def grant_undo_and_redo(play: MemberPlay) -> None:
+async def grant_undo_and_again(play: MemberPlay) -> None:
     await play.is_granted()
     await play.alice.presses(UNDO)
     await play.stays()
     await play.alice.sees("Undone by")
-    await play.alice.presses(REDO)
+    await play.alice.presses(AGAIN)
     await play.becomes(play.now, play.having("vip"))
 
 
@@ -162,13 +162,13 @@ async def bulk_grant_and_undo(play: MemberPlay) -> None:
 
 
 @door(MembersRevoke, "decide.undo")
-async def revoke_undo_and_redo(play: MemberPlay) -> None:
+async def revoke_undo_and_again(play: MemberPlay) -> None:
     await play.alice.types(f"/members revoke {play.email} free site:blog")
     await play.becomes(play.now, play.having(less="free"))
     await play.alice.presses(UNDO)
     await play.becomes(play.now, play.having("free", less="free"))
     await play.alice.sees("Undone by")
-    await play.alice.presses(REDO)
+    await play.alice.presses(AGAIN)
     await play.becomes(play.now, play.having(less="free"))
 
 
@@ -188,17 +188,16 @@ async def remove_by_button_and_withdraw(play: MemberPlay) -> None:
     await play.stays()
 
 
-@door(MembersMove, "decide.approve", "decide.undo")
-async def move_and_undo(play: MemberPlay) -> None:
+@door(MembersMove, "decide.old", "decide.approve")
+async def move_and_remove_the_old_one(play: MemberPlay) -> None:
     new = f"new.{play.email}"
-    await play.is_removed(f"/members move {play.email} to {new} site:blog")
-    served = {name: play.before[name] for name in SERVED}
-    moved = play.sandbox.services.members.get(SITE, new)
-    await play.becomes(lambda: moved, served | {"email": new}, new=True)
-    await play.alice.presses(UNDO)
+    await play.alice.types(f"/members move {play.email} to {new} site:blog")
+    moved = {name: play.before[name] for name in SERVED} | {"email": new}
+    await play.becomes(lambda: play.sandbox.services.members.get(SITE, new), moved, new=True)
+    await play.stays()
+    await play.alice.presses("v1.decide.old")
     await play.approves()
-    await play.is_back()
-    await play.becomes(lambda: play.sandbox.services.members.get(SITE, new), None)
+    await play.becomes(play.now, None)
 
 
 @door(MembersOffboard, "decide.approve", "decide.undo")

@@ -21,7 +21,7 @@ from tests.harness.looking import open_details, open_details_file
 
 Through = type[Command] | str
 """A command; the callback id of a form; or the name of a button whose click may change something."""
-UNDO, REDO, APPROVE, FULL = "v1.decide.undo", "v1.decide.redo", "v1.decide.approve", "v1.run.full"
+UNDO, AGAIN, APPROVE, FULL = "v1.decide.undo", "v1.decide.again", "v1.decide.approve", "v1.run.full"
 STAMPS: Final = frozenset({"id", "creationDate", "modificationDate", "createdAt"})
 """What the services set by themselves when something is made or changed."""
 LONG: Final = "lang und breit. " * 250

@@ -30,7 +30,7 @@ from handlers.rules.reasons import type_word
 from sandbox.services.database import Record
 from sandbox.services.seed import RULES, SHOP
 from sandbox.slack.message import Message
-from tests.doors.play import APPROVE, LONG, NON_ASCII, REDO, UNDO, Doors, Play
+from tests.doors.play import AGAIN, APPROVE, LONG, NON_ASCII, UNDO, Doors, Play
 
 UNKNOWN: Final[Record] = {
     "id": "Future_x1",
@@ -269,14 +269,14 @@ async def switch_by_button(play: RulePlay) -> None:
     await play.is_switched()
 
 
-@door(RulesOff, RulesOn, "decide.redo", GatehouseUndo)
-async def switch_by_text_undo_and_redo(play: RulePlay) -> None:
+@door(RulesOff, RulesOn, "decide.again", GatehouseUndo)
+async def switch_by_text_undo_and_again(play: RulePlay) -> None:
     await play.switches()
     await play.alice.card(UNDO)
     await play.alice.types("/gatehouse undo")
     await play.stays()
     await play.alice.sees("Undone by")
-    await play.alice.presses(REDO)
+    await play.alice.presses(AGAIN)
     await play.is_switched()
 
 

@@ -16,7 +16,6 @@ import pytest_asyncio
 
 from bot.changes.model.states import State
 from handlers.gatehouse.commands import GatehouseFreeze, GatehouseUnfreeze
-from handlers.rules.commands import RulesLock, RulesUnlock
 from handlers.slack import registry
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
@@ -122,17 +121,12 @@ async def test_every_group_through_every_door(play: Players, door: Door) -> None
 
 
 ELSEWHERE: Final[Mapping[Through, str]] = {
-    **dict.fromkeys(
-        (GatehouseFreeze, GatehouseUnfreeze, RulesLock, RulesUnlock), "keep others away: tests/stories/test_frozen.py"
-    ),
+    **dict.fromkeys((GatehouseFreeze, GatehouseUnfreeze), "keep others away: tests/stories/test_frozen.py"),
     "v1.settings.form": "the settings of a channel: tests/stories/test_settings.py",
     "v1.settings.mine": "what one person is notified of: tests/stories/test_home.py",
-    "v1.decision.ask": "a question in the thread: tests/stories/test_approvals.py",
     "v1.decision.break_glass": "needs a policy that allows it: tests/stories/test_break_glass.py",
     "decide.open": "shows a request of a list: tests/stories/test_decide_from_lists.py",
-    "decide.sign": "the review of an override: tests/stories/test_break_glass.py",
     "decide.confirm": "the click of its own requester: tests/stories/test_requests.py",
-    "decide.later": "waits for somebody to say when: tests/stories/test_planned.py",
     "decide.putback": "after a failed end: tests/stories/test_temporary.py",
     "v1.decision.until": "another end: tests/stories/test_temporary.py",
     "decide.stop": "in the middle of a bulk change: tests/stories/test_sets.py",

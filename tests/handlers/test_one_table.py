@@ -9,17 +9,16 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.model.items import NotSent, Outcome
+from bot.changes.model.items import Outcome
 from bot.changes.model.states import State
 from bot.policy.model import Why
 from handlers.changes.items_view import OUTCOMES
 from handlers.changes.titles import STATES
-from handlers.explain.why_not import NOT_SENT, WHY_NOT
+from handlers.explain.why_not import WHY_NOT
 
 HANDLERS: Final = Path(__file__).parents[2] / "handlers"
 TABLES: Final[dict[type[StrEnum], tuple[str, Any]]] = {
     Why: ("explain/why_not.py", WHY_NOT),
-    NotSent: ("explain/why_not.py", NOT_SENT),
     State: ("changes/titles.py", STATES),
     Outcome: ("changes/items_view.py", OUTCOMES),
 }

@@ -58,6 +58,10 @@ def buttons(part: Any) -> Iterator[dict[str, Any]]:
     if isinstance(part, dict):
         if part.get("type") == "button":
             yield part
+        if part.get("type") == "overflow":
+            for option in part["options"]:
+                action_id, _, value = option["value"].partition(" ")
+                yield {"type": "button", "text": option["text"], "action_id": action_id, "value": value}
         part = list(part.values())
     if isinstance(part, list | tuple):
         yield from (found for each in part for found in buttons(each))

@@ -27,12 +27,8 @@ T = TypeVar("T")
 
 
 def undone(change: Change) -> bool:
-    """Whether somebody undid it, or its end did, and nobody redid it since."""
+    """Whether somebody undid it, or its end did."""
     return change.run.undone is not None
-
-
-def redone(change: Change) -> bool:
-    return change.run.redone is not None
 
 
 def ended(change: Change) -> bool:

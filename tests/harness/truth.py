@@ -168,7 +168,7 @@ def check_people(change: Change, acts: Mapping[str, str]) -> None:
     decision = change.decision
     if decision.guard is Guard.NONE or change.set_id is not None:
         return
-    said = {approval.by for approval in decision.approvals} | {decision.reviewed_by}
+    said: set[str | None] = {approval.by for approval in decision.approvals}
     if change.state in {State.DENIED, State.APPLIED}:
         said.add(decision.decided_by)
     for user in filter(None, said):

@@ -251,15 +251,6 @@ async def test_one_may_approve_alone_only_where_the_policy_says_so() -> None:
     assert await refused(access, request(self_approval=True), "U0GUEST01") is Why.GUEST
 
 
-async def test_what_one_did_alone_is_reviewed_from_no_account_of_ones_own() -> None:
-    access = Access(Policy, directory())
-
-    for user in (ASKER, "U0ASKER02"):
-        with pytest.raises(NotAllowed):
-            await access.require_approver(request(self_approval=True), user, of=ASKER)
-    await access.require_approver(request(), HELPER, of=ASKER)
-
-
 def test_who_may_approve_is_named_by_the_guard_or_by_the_right() -> None:
     policy = Policy(roles=LEADS)
 

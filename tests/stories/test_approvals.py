@@ -73,18 +73,6 @@ async def test_what_is_switched_off_instead_says_by_whom(alice: Colleague, cara:
     assert (await alice.change_of(stale)).run.overtaken_by == cara.id
 
 
-async def test_a_question_goes_into_the_thread_and_the_request_stays_open(alice: Colleague, cara: Colleague) -> None:
-    card = await alice.says(f"/rules delete {OLD}")
-
-    await cara.decides(card, "Ask…", "Your question", "Why <!channel> now?")
-    reply = await alice.sees_note(card, "ask")
-
-    assert all(part in alice.slack_text(reply) for part in ("Why", f"@{cara.id}", f"@{alice.id}"))
-    assert "<!channel>" not in str(reply.blocks)
-    await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await alice.sees_change(of=OLD)
-
-
 @pytest.mark.threat("A9")
 async def test_the_loser_of_a_race_reads_who_won(
     workspace: Sandbox, alice: Colleague, cara: Colleague, bob_in_ops: Colleague

@@ -11,7 +11,7 @@ from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from tests.conftest import Clock
-from tests.harness.colleague import Colleague, ended, undone
+from tests.harness.colleague import Colleague
 from tests.harness.looking import open_details
 
 ANNA = "anna.berg@example.com"
@@ -36,36 +36,6 @@ async def granted_alone(alice: Colleague, command: str, state: State = State.APP
     await open_details(alice, card)
     await alice.overrides(card)
     return await alice.sees_change(state=state, where=lambda change: change.decision.glass_broken)
-
-
-@pytest.mark.policy(BREAK_GLASS)
-async def test_its_end_is_no_review(workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock) -> None:
-    await granted_alone(alice, f"/members grant {ANNA} beta for 5m")
-
-    clock.ahead += timedelta(minutes=6)
-    over = await alice.sees_change(where=lambda change: ended(change) and change.review_due)
-    assert "Anna Berg" in alice.slack_text(await cara.says("/gatehouse pending"))
-    clock.ahead += timedelta(hours=2)
-    await alice.sees_note(over, "review")
-
-    await alice.clicks(over, "v1.decide.sign")
-    await alice.sees_problem()
-    await cara.clicks(over, "v1.decide.sign")
-    signed = await alice.sees_change(where=lambda change: change.decision.reviewed_by == cara.id)
-    assert "v1.decide.sign" not in str(signed.blocks)
-
-
-@pytest.mark.policy(BREAK_GLASS)
-@pytest.mark.parametrize("undoing", ["U0ALICE01", "U0CARA001"])
-async def test_an_undo_is_a_review_where_somebody_else_asked_for_it(
-    workspace: Sandbox, alice: Colleague, undoing: str
-) -> None:
-    done = await granted_alone(alice, f"/members grant {ANNA} beta")
-
-    await Colleague(workspace, undoing, alice.channel).clicks(done, "Undo")
-    await alice.sees_change(where=undone)
-
-    assert (await alice.change_of(done)).review_due is (undoing == alice.id)
 
 
 @pytest.mark.threat("B17")

@@ -88,7 +88,6 @@ async def digest_once_recorded(alice: Colleague) -> str:
     [
         ("/gatehouse freeze shop.example.com for 2h because cutover", "frozen"),
         ("/gatehouse freeze shop.example.com in 20h for 1h because cutover", "Frozen"),
-        ("/rules lock Redirect_x1old for 2h because incident", "locked"),
         ("/rules off Redirect_x1old in 2d", "planned"),
         ("/rules off Redirect_x1old Redirect_chk01 in 2d", "planned"),
         ("/rules off Redirect_x1old for 2h", "done"),

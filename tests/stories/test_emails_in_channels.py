@@ -96,16 +96,6 @@ async def test_links_and_texts_of_rules(workspace: Sandbox, alice: Colleague, ca
         await shared(alice, command)
 
 
-async def test_what_is_asked_and_answered_about_a_request(alice: Colleague, cara: Colleague) -> None:
-    card = await alice.says(f"/rules delete {OLD} because {ANNA} asked")
-    await cara.decides(card, "Ask…", "Your question", f"Did {ANNA} see it?")
-    await cara.sees_reply(card, "Did a***@example.com see it?")
-
-    await cara.decides(card, "Deny…", "Reason", f"{ANNA} needs it")
-
-    await alice.sees("a***@example.com needs it")
-
-
 async def test_rules_with_emails_are_not_exported_into_a_channel(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.put(RULE)
 

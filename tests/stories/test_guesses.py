@@ -29,11 +29,11 @@ README = {
     "/rules check": "loop: https://shop.example.com/gift-cards",
     "/members why anna.berg@example.com vip": "lacks “vip”",
     "/members grant anna.berg@example.com vip for 7d": "[Extend by 1 week]",
-    "/members move anna.berg@example.com to anna@new.example": "[Approve",
+    "/members move anna.berg@example.com to anna@new.example": "[Remove the old one]",
     "/gatehouse undo": "“Old shop to new shop”",
 }
 """What comes of each example of the README."""
-ACTS = {text for text in README if text.split()[1] in {"off", "grant", "undo"}}
+ACTS = {text for text in README if text.split()[1] in {"off", "grant", "move", "undo"}}
 """Those that change something at once."""
 
 

@@ -7,7 +7,6 @@ import pytest
 from handlers.gatehouse import home
 from sandbox.slack import rendering
 from tests.harness.colleague import Colleague
-from tests.stories.test_break_glass import ANNA, BREAK_GLASS, granted_alone
 
 OLD = "Redirect_x1old"
 
@@ -35,15 +34,3 @@ async def test_open_changes_that_were_not_looked_at_are_counted(
     theirs = rendering.view(await cara.opens_home("Waiting for you"))
     assert "1 more change is open, and may wait for you: `/gatehouse pending`" in theirs
     assert "Nothing is waiting for you" not in rendering.view(await alice.opens_home("1 more change is open"))
-
-
-@pytest.mark.policy(BREAK_GLASS)
-async def test_a_review_that_is_due_waits_for_those_who_can_sign_it(alice: Colleague, cara: Colleague) -> None:
-    await granted_alone(alice, f"/members grant {ANNA} beta")
-
-    assert "Anna Berg" in cara.slack_text(await cara.says("/gatehouse pending"))
-    theirs = await cara.opens_home("Review due")
-    own = await alice.opens_home("Nothing is waiting for you")
-
-    assert "Anna Berg" in rendering.view(theirs)
-    assert "Anna Berg" not in rendering.view(own)

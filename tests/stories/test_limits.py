@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.changes.model.states import State
-from bot.policy.limits import COMMAND_RATE, EXPORT_RATE, MAX_QUESTIONS_PER_REQUEST, MAX_WAITING_REQUESTS
+from bot.policy.limits import COMMAND_RATE, EXPORT_RATE, MAX_WAITING_REQUESTS
 from bot.policy.model import Why
 from bot.store.audit import Filters
 from handlers.changes.titles import STATES
@@ -107,20 +107,6 @@ async def test_exports_are_limited(workspace: Sandbox, alice: Colleague) -> None
 
     refused = await alice.is_refused("/members export")
     assert f" {EXPORT_RATE.per_person} " in alice.slack_text(refused)
-
-
-async def test_questions_about_a_request_are_limited(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
-    card = await alice.says(f"/rules delete {OLD}")
-    changes = workspace.bot.gatehouse.changes
-    change = (await workspace.bot.gatehouse.store.changes.list_open())[0]
-    for number in range(MAX_QUESTIONS_PER_REQUEST):
-        await changes.decisions.ask(change, by=cara.id, text=f"Question {number}?")
-
-    await cara.clicks(card, "Ask…", opens="Your question")
-    cara.fills(Your_question="One more?")
-    await cara.submits()
-    assert is_problem((await cara.sees_view("v1.notice"))["blocks"])
-    await changes.decisions.ask(change, by=cara.id, text="Question 0?")  # the same one twice is one
 
 
 async def test_the_same_refusal_of_one_person_is_on_record_once_a_minute(workspace: Sandbox, clock: Clock) -> None:

@@ -20,7 +20,6 @@ from sandbox.demo import Sandbox, Transport
 from tests.conftest import Clock, until
 from tests.harness.colleague import Colleague
 from tests.harness.scraping import scrape_metrics
-from tests.stories.test_break_glass import ANNA, BREAK_GLASS, granted_alone
 
 OLD: Final = "Redirect_x1old"
 LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
@@ -131,16 +130,6 @@ async def test_a_bulk_change_and_its_items_are_counted(workspace: Sandbox, alice
         'gatehouse_ended_changes_total{kind="rule.update",state="applied"}': 2,
         'gatehouse_ended_changes_total{kind="bulk",state="applied"}': 1,
     }
-
-
-@pytest.mark.policy(BREAK_GLASS)
-async def test_a_review_is_due_until_somebody_made_it(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
-    card = await granted_alone(alice, f"/members grant {ANNA} beta")
-    assert (await scrape_metrics(workspace.bot_url))['gatehouse_backlog{what="review"}'] == 1
-
-    await cara.clicks(card, "v1.decide.sign")
-    await cara.sees_change(where=lambda change: change.decision.reviewed_by == cara.id)
-    assert (await scrape_metrics(workspace.bot_url))['gatehouse_backlog{what="review"}'] == 0
 
 
 async def test_what_slack_does_not_take_shows(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:

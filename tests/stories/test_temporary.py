@@ -13,7 +13,7 @@ from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.conftest import Clock, until
 from tests.harness.channels import buttons
-from tests.harness.colleague import Colleague, ended, redone, undone
+from tests.harness.colleague import Colleague, ended, undone
 from tests.stories.test_planned import ANNA, HOUR, NAME, OLD, status
 
 
@@ -60,7 +60,7 @@ async def test_its_end_is_moved_to_any_time(
     workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock, words: str, after: timedelta | None
 ) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h")
-    await cara.clicks(card, "Other time…", opens="Until when?")
+    await cara.clicks(card, "Change end…", opens="Until when?")
     cara.fills(**{"Until_when?": words})
     assert (await cara.submits() == {}) is (after is not None), "a start is no end"
     if after is None:
@@ -94,28 +94,6 @@ async def test_what_was_deleted_since_is_said_on_its_card_until_that_is_undone(
     assert "reverts" in alice.slack_text(await alice.says(f"/rules show {OLD}"))
     clock.ahead += timedelta(hours=2, minutes=1)
     assert (await alice.sees_change(where=ended)).ts == card.ts
-
-
-@pytest.mark.policy('[[guards]]\noperation = "rule.update"\nguard = "approve"\nundo_own = false')
-async def test_what_is_undone_and_done_again_ends_when_it_was_to_end(
-    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
-) -> None:
-    card = await alice.says(f"/rules off {OLD} for 2h")
-    await cara.clicks(card, "v1.decide.approve")
-    await alice.sees_change()
-    undo = await alice.says(f"/gatehouse undo {(await alice.change_of(card)).id[:8]}")
-    await cara.clicks(undo, "v1.decide.approve")
-    await alice.sees_change(where=lambda change: change.request.undoes)
-    await alice.clicks(undo, "Undo")
-    await cara.clicks(await alice.sees_change(state=State.PROPOSED), "v1.decide.approve")
-    again = await alice.sees_change(where=lambda change: change.is_temporary)
-    assert (await alice.change_of(again)).request.reverts_at == (await alice.change_of(card)).request.reverts_at
-    assert status(workspace) == "Inactive"
-
-    clock.ahead += 2 * HOUR + timedelta(minutes=1)
-    await alice.sees_change(where=ended)
-    assert status(workspace) == "Active"
-    assert "Redone automatically" in alice.slack_text(await alice.sees_change(where=redone))
 
 
 async def test_a_request_that_an_end_made_out_of_date_blames_nobody(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import gather
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.conftest import Clock
-from tests.harness.colleague import Colleague, redone, undone
+from tests.harness.colleague import Colleague, undone
 
 OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"
@@ -46,18 +47,35 @@ async def test_why_it_is_undone_is_on_record_and_on_the_card(alice: Colleague, t
     assert undo.request.reason == "it loops"
 
 
-async def test_an_undo_is_undone_and_redone_on_one_card(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
+async def test_what_was_undone_is_requested_again_once_and_an_undo_is_not_undone(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
     card = await alice.says(f"/rules off {OLD}")
-    for _ in range(2):
-        await alice.clicks(card, "Undo")
-        await alice.sees_change(where=undone)
-        assert (workspace.services.rules.get(OLD) or {})["status"] == "Active"
+    await alice.clicks(card, "Undo")
+    gone = await alice.sees_change(where=undone)
+    undo = (await alice.change_of(gone)).run.undone_by or ""
+    assert "Request again" in alice.slack_text(await alice.is_refused(f"/gatehouse undo {undo[:8]}"))
 
-        await cara.clicks(card, "Redo")
-        await alice.sees_change(where=redone)
-        assert (workspace.services.rules.get(OLD) or {})["status"] == "Inactive"
+    await gather(cara.clicks(card, "Request again"), alice.clicks(card, "Request again"))
+    again = await alice.sees_change(where=lambda change: change.run.undone_by is None)
+    assert again.ts != card.ts
+    assert (workspace.services.rules.get(OLD) or {})["status"] == "Inactive"
+    assert len(workspace.services.rules.calls("PUT")) == 3
 
-    assert alice.cards == [card]
+
+async def test_a_deletion_that_was_undone_is_requested_again_for_the_rule_under_its_new_id(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
+    await alice.sees_change(of=OLD)
+    await alice.clicks(card, "Undo")
+    await alice.sees_change(where=undone)
+    await alice.clicks(card, "Request again")
+    again = await alice.sees_change(state=State.PROPOSED)
+    await cara.clicks(again, "v1.decide.approve", confirm=True)
+    await alice.sees_change(where=lambda change: change.run.undone_by is None)
+    assert not any(rule["name"] == "Old shop to new shop" for rule in workspace.services.rules.all())
 
 
 @pytest.mark.threat("B11")

@@ -9,8 +9,8 @@ from typing import Any, Final
 from bot.changes.execute import END_PASSED, FROZEN, LOST_RIGHT, TOO_OLD
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
-from bot.changes.model.items import Item, NotSent, Outcome, Tally
-from bot.changes.model.parts import Approval, BulkAct, Cause, CauseKind, Guard, Held, Purpose, Question, Redone, Undone
+from bot.changes.model.items import Item, Outcome, Tally
+from bot.changes.model.parts import Approval, BulkAct, Cause, CauseKind, Guard, Purpose, Undone
 from bot.changes.model.states import State
 from bot.clients.errors import OutcomeUnknown, Unreachable, Unsendable
 from bot.policy.freezes import Freeze
@@ -352,18 +352,15 @@ def endings() -> Iterator[Sample]:
     undone = {"undone_by": "b06889c4" * 4, "undone": undone_since}
     yield "undone", card(change(Kind.RULE_DELETE, State.APPLIED, *delete, **undone))
     yield "switched off, undone", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **undone))
-    redone = Redone(change="c06889c4" * 4, by=BOB, at=NOW + timedelta(hours=3))
-    yield "switched off, undone, redone", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, redone=redone))
     yield "can’t be drawn", card_view.plain_card(change(Kind.RULE_DELETE, State.PROPOSED, *delete, **asked()))
     yield "can’t be drawn, a member", card_view.plain_card(change(Kind.MEMBER_REMOVE, State.APPLIED, CHLOE, None))
     yield "an undo of a deletion", card(change(Kind.RULE_CREATE, State.APPLIED, None, OLD_SHOP, undoes="b06889c4" * 4))
+    moved = {"name": "Chloe Diaz", "email": "chloe@new.example", "allowedSegments": ["default", "staff"]}
+    from_old = {"moved_from": CHLOE["email"]}
+    yield "another email", card(change(Kind.MEMBER_ADD, State.APPLIED, None, moved, **from_old))
     yield "an undo of a removal", card(change(Kind.MEMBER_ADD, State.APPLIED, None, CHLOE, undoes="b06889c4" * 4))
     alone: Document = {"glass_broken": True, "decision_reason": "checkout is down, nobody answers"}
-    yield "emergency override, review due", card(change(Kind.RULE_DELETE, State.APPLIED, *delete, **asked(**alone)))
-    yield (
-        "emergency override, reviewed",
-        card(change(Kind.RULE_DELETE, State.APPLIED, *delete, **asked(**alone, reviewed_by=CARA))),
-    )
+    yield "emergency override", card(change(Kind.RULE_DELETE, State.APPLIED, *delete, **asked(**alone)))
     grouped = OLD_SHOP | {"groupId": "Group_1"}
     yield (
         "on, but its group is off",
@@ -444,21 +441,6 @@ def returns() -> list[Item]:
     ]
 
 
-def moves(added: Outcome, removed: Outcome, why: str = "") -> list[Item]:
-    moved = {"name": "Chloe Diaz", "email": "chloe@new.example", "allowedSegments": ["default", "staff"]}
-    old = CHLOE | {"createdAt": 1_756_872_800_000, "note": "pays by invoice"}
-    return [
-        item(1, Kind.MEMBER_ADD, None, moved, outcome=added, site="blog"),
-        item(2, Kind.MEMBER_REMOVE, old, None, outcome=removed, why=why, site="blog"),
-    ]
-
-
-def move_card(state: State, items: list[Item], **more: Any) -> Message:
-    whole, progress = bulk(Purpose(act=BulkAct.CHANGE_EMAIL, about="Chloe Diaz"), state, items, **more)
-    whole = whole.with_fields(kind=Kind.MEMBER_REMOVE, in_steps=True)
-    return mask_message(card_view.card(whole, progress=progress))
-
-
 PAUL: Final = CHLOE | {"email": "paul.quist@example.com", "name": "Paul Quist"}
 OFF: Final = Purpose(act=BulkAct.SWITCH_OFF)
 OFFBOARD: Final = Purpose(act=BulkAct.OFFBOARD, about="Chloe Diaz")
@@ -524,13 +506,6 @@ def bulk_changes() -> Iterator[Sample]:
         "undo of an offboarding, own click",
         bulk_card(OFFBOARD.inverse(), State.PROPOSED, returns(), guard=Guard.CONFIRM, undoes="0343eab7" * 4),
     )
-    yield "another email", move_card(State.PROPOSED, moves(waiting, waiting), **asked(reason="she wrote"))
-    yield "another email, own click", move_card(State.PROPOSED, moves(waiting, waiting), guard=Guard.CONFIRM)
-    not_sent = NotSent.NOT_CONFIRMED
-    yield "another email, not added", move_card(State.FAILED, moves(Outcome.FAILED, Outcome.FAILED, not_sent))
-    yield "another email, not confirmed", move_card(State.APPLIED, moves(Outcome.UNKNOWN, Outcome.FAILED, not_sent))
-    yield "another email, not removed", move_card(State.APPLIED, moves(applied, Outcome.FAILED))
-    yield "email changed", move_card(State.APPLIED, moves(applied, applied), **approved(reason="she wrote"))
     yield "offboarded", bulk_card(OFFBOARD, State.APPLIED, removals(applied), **approved(reason="she left"))
     yield (
         "import of 2 rules",
@@ -588,7 +563,6 @@ def planned() -> Iterator[Sample]:
         yield "note: overridden for a time", mask_message(note)
     lost: Document = {"lost_right": BOB, "outcome": Why.NO_ROLE.value}
     yield "who approved may not any more", card(change(*switch, **approved(**friday, held="right", **lost)))
-    yield "approved for later", card(change(*switch, **approved(held="word", held_at=NOW)))
     yield "the policy asks for more", card(change(*switch, **friday, held="policy"))
     for purpose, about in {"starts-1": change(*switch, **friday), "held-1": late}.items():
         if (note := notes_view.note(about, purpose, None)) is not None:
@@ -609,7 +583,7 @@ def notes() -> Iterator[Sample]:
         State.PROPOSED,
         SALE,
         None,
-        **asked(summoned=("S0ONCALL",), questions=(Question(by=CARA, text="Is the campaign over?"),)),
+        **asked(summoned=("S0ONCALL",)),
     )
     ending = change(
         Kind.RULE_UPDATE,
@@ -629,7 +603,6 @@ def notes() -> Iterator[Sample]:
     shown = {
         "moved-1": change(Kind.RULE_UPDATE, State.PLANNED, OLD_SHOP, off(OLD_SHOP), starts_at=NOW + timedelta(days=1)),
         "remind-1": waiting,
-        "ask-1": waiting,
         "offer-1": ending,
         "review-1": alone,
         "break_glass": alone,
@@ -677,10 +650,6 @@ def direct_messages() -> Iterator[Sample]:
                 *delete,
                 **asked(approvals_needed=2, approvals=(Approval(by=BOB, at=NOW),)),
             ),
-        ),
-        "expired, approved for later": (
-            "expired",
-            change(Kind.RULE_DELETE, State.EXPIRED, *delete, **approved(held=Held.WORD, held_at=NOW)),
         ),
         "failed": (
             "failed",

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bot.changes import freezing, proposals, refusals
 from bot.changes.model.edits import Kind
-from bot.changes.model.parts import Guard, Question
+from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.clients import errors as client
 from bot.clients.lists import Gap, Incomplete
@@ -146,12 +146,16 @@ def changes() -> Iterator[Sample]:
     yield "no longer planned", of(refusals.NotPlanned(WAITING.with_fields(state=State.APPLYING)), attempted=True)
     yield "already extended", of(refusals.AlreadyExtended(ends), attempted=True)
     yield "look first", of(refusals.LookFirst(WAITING), attempted=True)
-    yield "one of two for another end", of(refusals.MoreMustAgree(WAITING, 1, 2), attempted=True)
+    yield (
+        "another end, of what two approved",
+        of(refusals.MoreMustAgree(WAITING.with_fields(approvals_needed=2)), attempted=True),
+    )
     for user in (WAITING.request.requester, "U0ERIN001"):
         error = refusals.ApprovalWaits(WAITING, user, Why.NO_ROLE)
         yield f"the last approval, but {user} lost the right", of(error, attempted=True)
     for name, state in (("busy", State.APPLYING), ("busy, and not confirmed yet", State.UNKNOWN)):
         yield name, of(TargetBusy(WAITING.with_fields(state=state)), "/rules off Old shop", attempted=True)
+    yield "the old email is gone", of(refusals.OldEmailGone(WAITING), "/gatehouse undo", attempted=True)
     yield "not undoable", of(refusals.NotUndoable(DENIED), "/gatehouse undo", attempted=True)
     for state in (State.UNKNOWN, State.FAILED, State.STALE, State.EXPIRED, State.UNSETTLED):
         undone = refusals.NotUndoable(DENIED.with_fields(state=state))
@@ -206,9 +210,7 @@ def typed() -> Iterator[Sample]:
 
 def limits() -> Iterator[Sample]:
     """What is too much, too early or too late."""
-    full = WAITING.with_fields(questions=(Question(by="U0CARA001", text="Why?"),) * 20)
     found: dict[str, Exception] = {
-        "too many questions": refusals.TooManyQuestions(full),
         "too fast": TooFast(EXPORT_RATE, 90),
         "still running": StillRunning("/rules check"),
         "a time that is past": refusals.TimeIsPast("until 9:00"),
@@ -225,12 +227,10 @@ def others() -> Iterator[Sample]:
         "an override of their own": refusals.NotYours(WAITING.with_fields(glass_broken=True)),
         "a stricter policy": refusals.PolicyTightened(WAITING),
         "no longer temporary": refusals.NotTemporary(done),
-        "reviewed already": refusals.NothingToReview(done),
         "a change that nobody knows": refusals.UnknownChange("1a2b3c4d"),
         "frozen": freezing.Frozen(FREEZE),
         "no such freeze": freezing.NoFreeze(),
-        "asked to lift it already": freezing.LiftRequested(FREEZE),
-        "a member who lacks segments has the new email": proposals.NewEmailTaken(),
+        "lifting asked for twice": freezing.LiftRequested(FREEZE),
         "nothing left to do": proposals.NothingToDo(),
         "settings that somebody else changed": SettingsMoved(),
         "nested too deeply": NestedTooDeep("Old shop"),

@@ -132,8 +132,8 @@ def waiting() -> Iterator[Sample]:
         "pending, and none that the reader may read",
         views.pending_list(nobody, Waiting(hidden=1), RowFacts(), pending, public=False),
     )
-    both, mine = page(CHANGES[2], CHANGES[4]), {CHANGES[2].id}
-    found = Waiting([CHANGES[2]], [CHANGES[4]])
+    both, mine = page(CHANGES[2]), {CHANGES[2].id}
+    found = Waiting([CHANGES[2]])
     yield "pending", views.pending_list(both, found, FACTS, pending, public=False, decidable=mine)
     yield "nothing temporary", views.planned_list(nobody, RowFacts(), timers, planned=0, public=False)
     yield "temporary", views.planned_list(page(CHANGES[1]), FACTS, timers, planned=0, public=False)
@@ -194,7 +194,7 @@ def records() -> Iterator[Sample]:
     busy = Digest(
         entries=found,
         changes=[CHANGES[0], CHANGES[1], CHANGES[3], CHANGES[4]],
-        waiting=Waiting([CHANGES[2]], [CHANGES[4]], unlisted=2),
+        waiting=Waiting([CHANGES[2]], unlisted=2),
         coming=[CHANGES[1]],
         facts=FACTS,
     )
@@ -220,7 +220,6 @@ def homes() -> Iterator[Sample]:
     full = replace(
         new,
         decisions=[CHANGES[2]],
-        reviews=[CHANGES[4]],
         own=[CHANGES[2]],
         coming=[CHANGES[1]],
         facts=FACTS,
@@ -239,21 +238,13 @@ def freezes() -> Iterator[Sample]:
     while_ = {"starts": NOW, "until": NOW + timedelta(days=2)}
     made = {"by": CARA, "channel": OPS, "made": NOW, **while_}
     frozen = ChatFreeze(id="f", title="shop.example.com", why="cutover", hosts=("s",), **made)
-    lock = ChatFreeze(id="l", title="“Old shop”", is_lock=True, **made)
     later = {**made, "starts": NOW + timedelta(hours=1)}
     everything = ChatFreeze(id="e", title=freeze_view.EVERYTHING, **later)
     policy = Freeze(hosts=("*.example.com",), excepted=("status.example.com",), why="Christmas", **while_)
     yield "frozen", freeze_view.freeze_message(frozen, [planned], FACTS, has_override=True)
-    yield "locked", freeze_view.freeze_message(lock, [], RowFacts())
-    yield "one wants to lift it", freeze_view.lift_request_message(frozen, CARA)
-    yield (
-        "lifted",
-        freeze_view.lifted_message(frozen.model_copy(update={"lifted_by": (CARA, "U0BOB0001")}), "U0BOB0001"),
-    )
+    yield "lifted", freeze_view.lifted_message(frozen, "U0BOB0001")
     yield "everything lifted", freeze_view.lifted_message(everything, CARA)
-    yield "clicked, asked to lift", freeze_view.replaced_card(frozen, "U0BOB0001")
-    yield "unlocked", freeze_view.lifted_message(lock, CARA)
-    listed = ListPage.of([frozen, lock, everything, policy], None, 20)
+    listed = ListPage.of([frozen, everything, policy], None, 20)
     yield "freezes", freeze_view.freeze_list(listed, GatehouseFreezes())
     yield "no freezes", freeze_view.freeze_list(ListPage.of([], None, 20), GatehouseFreezes())
 

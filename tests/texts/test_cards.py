@@ -20,8 +20,8 @@ On · Redirect
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Approve deletion]  [Deny…]  [Approve for later]
-[Withdraw]  [Ask…]  [Switch off instead]  [Details]
+This card doesn’t show everything. Press Show full change before you decide.
+[Show full change]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]  [Switch off instead]
   [Approve deletion] asks: Delete “Sale 2026”? / All 3 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "delete a rule that is off, others are named, one of two has approved": """\
@@ -31,8 +31,7 @@ Requested by @alice · “we test”
 Needs 2 approvals from @oncall or @bob by 2026-11-22 01:24 UTC. 1 of 2: approved by @cara.
 Off · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Approve deletion]  [Deny…]  [Approve for later]
-[Withdraw]  [Ask…]  [Emergency override…]  [Details]
+[Approve deletion]  [Deny…]  ⋯ [Withdraw]  [Emergency override…]  [Details]
   [Approve deletion] asks: Delete “Old shop to new shop”? / Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "delete a rule of 40 pairs, own click": """\
@@ -65,9 +64,8 @@ Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 On · Headers
 URL contains `https://shop.example.com`: adds request header `Authorization`: `[hidden]`
-Some values are hidden in channels. Press Show full change before you decide.
-[Show full change]  [Approve deletion]  [Deny…]
-[Approve for later]  [Withdraw]  [Ask…]  [Switch off instead]
+This card doesn’t show everything. Press Show full change before you decide.
+[Show full change]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]  [Switch off instead]
   [Approve deletion] asks: Delete “Debug header for support”? / It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "switch off a rule for two hours": """\
@@ -78,8 +76,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Approve]  [Deny…]  [Approve for later]
-[Withdraw]  [Ask…]  [Details]\
+[Approve]  [Deny…]  ⋯ [Withdraw]  [Details]\
 """,
             "change a destination, with a warning": """\
 Change the destination of “Old shop to new shop”?
@@ -88,8 +85,7 @@ Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Warning: It loops with “Back to the old shop”.
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-[Approve]  [Deny…]  [Approve for later]
-[Withdraw]  [Ask…]  [Details]\
+[Approve]  [Deny…]  ⋯ [Withdraw]  [Details]\
 """,
             "create a rule": """\
 Create “Sale 2026”?
@@ -101,8 +97,8 @@ On · Redirect
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Approve]  [Deny…]  [Approve for later]
-[Withdraw]  [Ask…]  [Emergency override…]  [Details]\
+This card doesn’t show everything. Press Show full change before you decide.
+[Show full change]  [Approve]  [Deny…]  ⋯ [Withdraw]  [Emergency override…]\
 """,
             "switch off a group": """\
 Switch off the group “Experiments”?
@@ -110,8 +106,7 @@ Switch off the group “Experiments”?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 All rules in this group stop working.
-[Approve]  [Deny…]  [Approve for later]
-[Withdraw]  [Ask…]  [Details]\
+[Approve]  [Deny…]  ⋯ [Withdraw]  [Details]\
 """,
             "remove a member": """\
 Remove Chloe Diaz from blog?
@@ -120,8 +115,7 @@ Remove Chloe Diaz from blog?
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Segments  `default` `staff`
 Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Approve removal]  [Deny…]
-[Approve for later]  [Withdraw]  [Ask…]
+[Show full change]  [Approve removal]  [Deny…]  ⋯ [Withdraw]
   [Approve removal] asks: Remove Chloe Diaz from blog? / c***@example.com loses all access to blog. Undo restores name and segments. [Cancel] [Approve removal]\
 """,
             "remove a member, own click": """\
@@ -140,8 +134,7 @@ Grant Anna Berg access to “vip” on blog until <!date^1795231440^{date_short_
 `a***@example.com` · Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Approve]  [Deny…]
-[Approve for later]  [Withdraw]  [Ask…]\
+[Show full change]  [Approve]  [Deny…]  ⋯ [Withdraw]\
 """,
             "revoke": """\
 Revoke Anna Berg’s access to “vip” on blog?
@@ -149,8 +142,7 @@ Revoke Anna Berg’s access to “vip” on blog?
 `a***@example.com` · Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Approve]  [Deny…]
-[Approve for later]  [Withdraw]  [Ask…]\
+[Show full change]  [Approve]  [Deny…]  ⋯ [Withdraw]\
 """,
         }
     )
@@ -668,23 +660,20 @@ On · Redirect
 (double_vertical_bar) “Old shop to new shop” is off until 2026-11-21 03:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Switch on now]  [Extend by 1 h]  [Keep off]
-[Other time…]  [Details]\
+[Switch on now]  [Change end…]  ⋯ [Extend by 1 h]  [Keep off]  [Details]\
 """,
             "granted until a time that was typed": """\
 Anna Berg has access to “vip” on blog until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC> (03:24 Europe/Berlin)
 (white_check_mark) Anna Berg has access to “vip” on blog until 2026-11-21 03:24 UTC (03:24 Europe/Berlin)
 `a***@example.com` · Requested by @alice · “we test” · approved by @cara · 2026-11-21 01:26 UTC
-[Revert now]  [Extend by 1 h]  [Keep]
-[Other time…]  [Details]\
+[Revert now]  [Change end…]  ⋯ [Extend by 1 h]  [Keep]  [Details]\
 """,
             "destination changed for two hours": """\
 “Old shop to new shop”: destination changed until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
 (white_check_mark) “Old shop to new shop”: destination changed until 2026-11-21 03:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-[Revert now]  [Extend by 1 h]  [Keep]
-[Other time…]  [Details]\
+[Revert now]  [Change end…]  ⋯ [Extend by 1 h]  [Keep]  [Details]\
 """,
             "not reverted: changed": """\
 Switch off “Old shop to new shop”: not reverted
@@ -692,7 +681,7 @@ Switch off “Old shop to new shop”: not reverted
 @alice · “we test” · 2026-11-21 01:26 UTC
 Not reverted at 2026-11-21 03:24 UTC: someone edited it first, so Gatehouse left it alone.
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Revert anyway]  [Keep]  [Details]\
+[Revert anyway]  [Keep]  ⋯ [Details]\
 """,
             "not reverted: gone": """\
 Switch off “Old shop to new shop”: nothing to revert
@@ -755,7 +744,7 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 (white_check_mark) “Old shop to new shop” is on
 Requested by @alice · automatically, as planned · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]  [Details]\
+[Details]\
 """,
             "ended late, the change": """\
 “Old shop to new shop” is back on
@@ -770,7 +759,7 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 (white_check_mark) “Old shop to new shop” is on
 Requested by @alice · automatically, 25 min late: Gatehouse was down · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]  [Details]\
+[Details]\
 """,
             "ended late, after tries in vain, the change": """\
 “Old shop to new shop” is back on
@@ -785,7 +774,7 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 (white_check_mark) “Old shop to new shop” is on
 Requested by @alice · automatically, 4 min late: it didn’t work at first · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]  [Details]\
+[Details]\
 """,
             "reverted early, the change": """\
 “Old shop to new shop” is back on
@@ -793,14 +782,14 @@ Requested by @alice · automatically, 4 min late: it didn’t work at first · 2
 Reverted early by @cara · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
+[Request again]  [Details]\
 """,
             "reverted early, what did it": """\
 “Old shop to new shop” is on
 (white_check_mark) “Old shop to new shop” is on
 @cara · reverted early · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]  [Details]\
+[Details]\
 """,
             "reverted, though changed, the change": """\
 “Old shop to new shop” is back on
@@ -808,14 +797,14 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 Reverted by @cara, though it was changed since · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
+[Request again]  [Details]\
 """,
             "reverted, though changed, what did it": """\
 “Old shop to new shop” is on
 (white_check_mark) “Old shop to new shop” is on
 @cara · reverted, though it was changed since · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]  [Details]\
+[Details]\
 """,
             "undone by somebody else, the change": """\
 “Old shop to new shop” is back on
@@ -823,14 +812,14 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 Undone by @cara · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
+[Request again]  [Details]\
 """,
             "undone by somebody else, what did it": """\
 “Old shop to new shop” is on
 (white_check_mark) “Old shop to new shop” is on
 @cara · undid @alice’s change · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]  [Details]\
+[Details]\
 """,
             "undone by its requester, the change": """\
 “Old shop to new shop” is back on
@@ -838,14 +827,14 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 Undone by @cara · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
+[Request again]  [Details]\
 """,
             "undone by its requester, what did it": """\
 “Old shop to new shop” is on
 (white_check_mark) “Old shop to new shop” is on
 @cara · undid their own change · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]  [Details]\
+[Details]\
 """,
             "a rule made for two hours, deleted": """\
 “Sale 2026” was deleted
@@ -867,8 +856,7 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 It has a new id and creation date. Commands still find it by its old id.
-[Redo]  [Details]
-  [Redo] asks: Redo “Delete ‘Old shop to new shop’”? / The rule is deleted again. [Cancel] [Redo]\
+[Request again]  [Details]\
 """,
             "switched off, undone": """\
 “Old shop to new shop” is back on
@@ -876,15 +864,7 @@ It has a new id and creation date. Commands still find it by its old id.
 Undone by @cara · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Redo]  [Details]\
-""",
-            "switched off, undone, redone": """\
-“Old shop to new shop” is off
-(double_vertical_bar) “Old shop to new shop” is off
-Redone by @bob · 2026-11-21 04:24 UTC
-@alice · “we test” · 2026-11-21 01:26 UTC
-`https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]  [Details]\
+[Request again]  [Details]\
 """,
             "can’t be drawn": """\
 Delete rule Redirect_x1
@@ -901,6 +881,15 @@ Requested by @alice · done
 Gatehouse can’t show what this changes.
 change `0343eab7`\
 """,
+            "another email": """\
+Chloe Diaz added to blog
+(white_check_mark) Chloe Diaz added to blog
+`c***@new.example` · @alice · “we test” · 2026-11-21 01:26 UTC
+`c***@example.com` keeps its access until somebody removes it.
+Segments  `default` `staff`
+[Remove the old one]  [Undo]  ⋯ [Details]
+  [Undo] asks: Undo “Add Chloe Diaz to blog”? / The member is removed again. [Cancel] [Undo]\
+""",
             "an undo of a deletion": """\
 “Old shop to new shop” is back
 (white_check_mark) “Old shop to new shop” is back
@@ -908,8 +897,17 @@ change `0343eab7`\
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 It has a new id and creation date. Commands still find it by its old id.
-[Undo]  [Details]
-  [Undo] asks: Undo “Create ‘Old shop to new shop’”? / The rule is deleted again. [Cancel] [Undo]\
+[Details]\
+""",
+            "emergency override": """\
+“Old shop to new shop” deleted
+(rotating_light) “Old shop to new shop” deleted
+Emergency override by @alice: “checkout is down, nobody answers” · 2026-11-21 01:26 UTC
+Requested by @alice · “we test”
+Before:
+On · Redirect
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Undo]  [Details]\
 """,
             "an undo of a removal": """\
 Chloe Diaz is back on blog
@@ -917,29 +915,7 @@ Chloe Diaz is back on blog
 `c***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
 Segments  `default` `staff`
 Name and segments are restored; the join date is not.
-[Undo]  [Details]
-  [Undo] asks: Undo “Add Chloe Diaz to blog”? / The member is removed again. [Cancel] [Undo]\
-""",
-            "emergency override, review due": """\
-“Old shop to new shop” deleted
-(rotating_light) “Old shop to new shop” deleted
-Emergency override by @alice: “checkout is down, nobody answers” · 2026-11-21 01:26 UTC
-Requested by @alice · “we test”
-Review due: someone other than @alice has to review this.
-Before:
-On · Redirect
-`https://shop.example.com/old` → `https://shop.example.com/new`
-[Mark as reviewed]  [Undo]  [Show full change]\
-""",
-            "emergency override, reviewed": """\
-“Old shop to new shop” deleted
-(rotating_light) “Old shop to new shop” deleted
-Emergency override by @alice: “checkout is down, nobody answers” · 2026-11-21 01:26 UTC · reviewed by @cara
-Requested by @alice · “we test”
-Before:
-On · Redirect
-`https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]  [Details]\
+[Details]\
 """,
             "on, but its group is off": """\
 “Old shop to new shop” is on
@@ -1001,8 +977,7 @@ Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
 • Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
 • Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
-This card doesn’t show everything. Press Show all 2 rules before you decide.
-[Show all 2 rules]  [Switch off 2 rules]  [Withdraw]
+[Switch off 2 rules]  [Withdraw]  ⋯ [Details]
   [Switch off 2 rules] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Switch off 2 rules]\
 """,
             "switch off two rules, someone else's click": """\
@@ -1012,9 +987,7 @@ Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
 • Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
-This card doesn’t show everything. Press Show all 2 rules before you decide.
-[Show all 2 rules]  [Approve]  [Deny…]
-[Approve for later]  [Withdraw]  [Ask…]
+[Approve]  [Deny…]  ⋯ [Withdraw]  [Details]
   [Approve] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Approve]\
 """,
             "switch off three rules, under way": """\
@@ -1053,8 +1026,7 @@ Requested by @alice · “we test”
 @alice · “we test” · 2026-11-21 01:26 UTC
 ✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
 ✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
-[Revert now]  [Extend by 1 h]  [Keep]
-[Other time…]  [Details]\
+[Revert now]  [Change end…]  ⋯ [Extend by 1 h]  [Keep]  [Details]\
 """,
             "two of three done": """\
 2 of 3 rules switched off
@@ -1064,7 +1036,7 @@ Requested by @alice · “we test”
 ✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
 ✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
 ✗ Campaign links: changed since the request, left alone
-[Retry the other one]  [Undo]  [Details]\
+[Retry the other one]  [Undo]  ⋯ [Details]\
 """,
             "stopped": """\
 1 of 3 rules switched off
@@ -1075,7 +1047,7 @@ Stopped by @bob.
 ✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
 ✗ Sale 2026: not started
 ✗ Campaign links: not started
-[Retry the other 2]  [Undo]  [Details]\
+[Retry the other 2]  [Undo]  ⋯ [Details]\
 """,
             "one not confirmed": """\
 1 of 2 rules switched off, 1 not confirmed yet
@@ -1104,7 +1076,7 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 2 undone
 • Old shop to new shop: undone
 • Sale 2026: undone
-[Details]\
+[Request again]  [Details]\
 """,
             "denied": """\
 Switch off 2 rules: denied
@@ -1121,8 +1093,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
 • Chloe Diaz `c***@example.com` on docs: remove, segments `default` `staff`
 Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Approve removal]  [Deny…]
-[Approve for later]  [Withdraw]  [Ask…]
+[Show full change]  [Approve removal]  [Deny…]  ⋯ [Withdraw]
   [Approve removal] asks: Remove Chloe Diaz from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
 """,
             "offboarding of two people": """\
@@ -1134,8 +1105,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Chloe Diaz `c***@example.com` on docs: remove, segments `default` `staff`
 • Paul Quist `p***@example.com` on blog: remove, segments `default` `staff`
 Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Approve removal]  [Deny…]
-[Approve for later]  [Withdraw]  [Ask…]
+[Show full change]  [Approve removal]  [Deny…]  ⋯ [Withdraw]
   [Approve removal] asks: Remove 2 people from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
 """,
             "offboarding, own click": """\
@@ -1166,7 +1136,7 @@ Remove Chloe Diaz from every site: 1 of 2 done
 1 done · 1 failed
 ✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
 ✗ Chloe Diaz `c***@example.com` on docs: failed
-[Retry the one that failed]  [Undo]  [Undo on blog]  [Details]\
+[Retry the one that failed]  [Undo]  ⋯ [Undo on blog]  [Details]\
 """,
             "undo of an offboarding, own click": """\
 Put Chloe Diaz back on all their sites?
@@ -1179,78 +1149,13 @@ Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Put back on all sites]  [Withdraw]
   [Put back on all sites] asks: Put Chloe Diaz back on all their sites? / Restores name and segments at once. You can undo it. [Cancel] [Put back on all sites]\
 """,
-            "another email": """\
-Change the email of Chloe Diaz?
-(raising_hand) Change the email of Chloe Diaz?
-Requested by @alice · “she wrote”
-Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-• Chloe Diaz `c***@new.example` on blog: add, segments `default` `staff`
-• Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
-Name and segments are carried over. Lost: the join date and `note`.
-Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Approve]  [Deny…]
-[Approve for later]  [Withdraw]  [Ask…]
-  [Approve] asks: Change the email of Chloe Diaz? / The new email has access before the old one is removed. Undo turns that round. [Cancel] [Approve]\
-""",
-            "another email, own click": """\
-Change the email of Chloe Diaz?
-(raising_hand) Change the email of Chloe Diaz?
-Requested by @alice · “we test”
-Only @alice can confirm it until 2026-11-22 01:24 UTC.
-• Chloe Diaz `c***@new.example` on blog: add, segments `default` `staff`
-• Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
-Name and segments are carried over. Lost: the join date and `note`.
-Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Change email]  [Withdraw]
-  [Change email] asks: Change the email of Chloe Diaz? / The new email has access before the old one is removed. Undo turns that round. [Cancel] [Change email]\
-""",
-            "another email, not added": """\
-Change the email of Chloe Diaz: failed
-✗ Change the email of Chloe Diaz: failed
-Nothing was changed.
-Requested by @alice · “we test”
-2 failed
-✗ Chloe Diaz `c***@new.example` on blog: failed
-✗ Chloe Diaz `c***@example.com` on blog: failed. The step before it is not confirmed
-[Try again]  [Details]\
-""",
-            "another email, not confirmed": """\
-Change the email of Chloe Diaz: 0 of 2 done, 1 not confirmed yet
-(warning) Change the email of Chloe Diaz: 0 of 2 done, 1 not confirmed yet
-@alice · “we test” · 2026-11-21 01:26 UTC
-Gatehouse keeps checking what is not confirmed yet, and updates this card.
-1 failed · 1 not confirmed yet
-? Chloe Diaz `c***@new.example` on blog: not confirmed yet
-✗ Chloe Diaz `c***@example.com` on blog: failed. The step before it is not confirmed
-Name and segments are carried over. Lost: the join date and `note`.
-[Try again]  [Details]\
-""",
-            "another email, not removed": """\
-Change the email of Chloe Diaz: 1 of 2 done
-(warning) Change the email of Chloe Diaz: 1 of 2 done
-@alice · “we test” · 2026-11-21 01:26 UTC
-1 done · 1 failed
-✓ Chloe Diaz `c***@new.example` on blog: added, segments `default` `staff`
-✗ Chloe Diaz `c***@example.com` on blog: failed
-Name and segments are carried over. Lost: the join date and `note`.
-[Retry the one that failed]  [Undo]  [Details]\
-""",
-            "email changed": """\
-Email of Chloe Diaz changed
-(white_check_mark) Email of Chloe Diaz changed
-Requested by @alice · “she wrote” · approved by @cara · 2026-11-21 01:26 UTC
-✓ Chloe Diaz `c***@new.example` on blog: added, segments `default` `staff`
-✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
-Name and segments are carried over. Lost: the join date and `note`.
-[Undo]  [Details]\
-""",
             "offboarded": """\
 Chloe Diaz removed from every site
 (white_check_mark) Chloe Diaz removed from every site
 Requested by @alice · “she left” · approved by @cara · 2026-11-21 01:26 UTC
 ✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
 ✓ Chloe Diaz `c***@example.com` on docs: removed, segments `default` `staff`
-[Undo]  [Undo on blog]  [Undo on docs]  [Details]\
+[Undo]  [Undo on blog]  ⋯ [Undo on docs]  [Details]\
 """,
             "import of 2 rules": """\
 Import 2 rules from “campaign.json”?
@@ -1261,8 +1166,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
 • Campaign links: skipped (already here and identical)
 This card doesn’t show everything. Press Show all 3 rules before you decide.
-[Show all 3 rules]  [Approve]  [Deny…]
-[Approve for later]  [Withdraw]  [Ask…]
+[Show all 3 rules]  [Approve]  [Deny…]  ⋯ [Withdraw]
   [Approve] asks: Import 2 rules from “campaign.json”? / It takes effect at once. You can undo it. [Cancel] [Approve]\
 """,
             "imported": """\
@@ -1295,8 +1199,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
 …and 11,988 more.
 This card doesn’t show everything. Press Show all 12,000 rules before you decide.
-[Show all 12,000 rules]  [Approve deletion]  [Deny…]
-[Approve for later]  [Withdraw]  [Ask…]
+[Show all 12,000 rules]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]
   [Approve deletion] asks: Delete 12,000 rules? / 12,000 rules stop working at once. Undo creates them again, under new ids. [Cancel] [Approve deletion]\
 """,
             "what goes with the table of results": "*1 of 2 rules imported from “campaign.json”.* 1 entry was skipped. The attached file says why, and what became of each entry.",
@@ -1318,8 +1221,8 @@ On · Redirect
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Approve deletion]  [Deny…]  [Withdraw]
-[Ask…]  [Switch off instead]  [Details]
+This card doesn’t show everything. Press Show full change before you decide.
+[Show full change]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]  [Switch off instead]
   [Approve deletion] asks: Delete “Sale 2026”? / All 3 pairs are deleted. It stops working on 2026-11-25 01:24 UTC. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "switch off at a time, for two hours": """\
@@ -1329,7 +1232,7 @@ Requested by @alice · “we test” · 09:00 Europe/Berlin
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Do it now]  [Other time…]  [Withdraw]  [Details]\
+[Do it now]  [Other time…]  ⋯ [Withdraw]  [Details]\
 """,
             "switch off from one time to another, approved": """\
 Switch off “Sale 2026”: planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>, until <!date^1795829040^{date_short_pretty} {time}|2026-11-28 01:24 UTC>
@@ -1338,7 +1241,7 @@ Requested by @alice · “we test” · approved by @cara · 09:00 – 09:00 Eur
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Ask to do it now]  [Other time…]  [Withdraw]  [Details]\
+[Ask to do it now]  [Other time…]  ⋯ [Withdraw]  [Details]\
 """,
             "nobody could begin it": """\
 Switch off “Sale 2026”: not started
@@ -1348,7 +1251,7 @@ Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Do it now]  [Other time…]  [Withdraw]  [Details]\
+[Do it now]  [Other time…]  ⋯ [Withdraw]  [Details]\
 """,
             "out of date by then": """\
 Switch off “Sale 2026”: out of date
@@ -1367,7 +1270,7 @@ Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Do it now]  [Other time…]  [Withdraw]  [Details]\
+[Do it now]  [Other time…]  ⋯ [Withdraw]  [Details]\
 """,
             "begun, service down, waits": """\
 Switch off “Sale 2026”: waiting for the service
@@ -1388,7 +1291,7 @@ Only @alice can confirm it until 2026-11-22 01:24 UTC.
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Switch off]  [Withdraw]  [Emergency override…]  [Details]
+[Switch off]  [Withdraw]  ⋯ [Emergency override…]  [Details]
   [Switch off] asks: Switch off “Sale 2026”? / It takes effect on 2026-11-25 01:24 UTC. You can undo it. [Cancel] [Switch off]\
 """,
             "overridden for a time": """\
@@ -1398,7 +1301,7 @@ Requested by @alice · “we test” · emergency override by @cara: “the on-c
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Do it now]  [Other time…]  [Withdraw]  [Details]\
+[Do it now]  [Other time…]  ⋯ [Withdraw]  [Details]\
 """,
             "withdrawn": """\
 Switch off “Sale 2026”: plan withdrawn
@@ -1420,17 +1323,7 @@ Requested by @alice · “we test” · approved by @cara
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Request again]  [Withdraw]  [Details]\
-""",
-            "approved for later": """\
-Switch off “Sale 2026”: approved for later
-(alarm_clock) Switch off “Sale 2026”: approved for later
-@alice, choose when: now, or at another time. Expires 2026-11-28 01:24 UTC.
-Requested by @alice · “we test” · approved by @cara
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Do it now]  [Other time…]  [Withdraw]  [Details]\
+[Request again]  [Withdraw]  ⋯ [Details]\
 """,
             "the policy asks for more": """\
 Switch off “Sale 2026”: not started
@@ -1440,7 +1333,7 @@ Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Request again]  [Withdraw]  [Details]\
+[Request again]  [Withdraw]  ⋯ [Details]\
 """,
             "note: starts-1": """\
 Switch off “Sale 2026”: starts soon
@@ -1474,19 +1367,10 @@ Switch off “Old shop to new shop”: other time
 Delete “Sale 2026”: needs approval
 (bell) @oncall Delete “Sale 2026”? @alice needs approval by 2026-11-22 01:24 UTC.\
 """,
-            "note: ask-1": """\
-Delete “Sale 2026”: a question
-(speech_balloon) @cara asks @alice: “Is the campaign over?”\
-""",
             "note: offer-1": """\
 Switch off “Old shop to new shop”: reverts soon
 (bell) @alice “Old shop to new shop” is off until 2026-11-21 01:34 UTC
 Extend or keep it on the card.\
-""",
-            "note: review-1": """\
-Delete “Sale 2026”: review due
-(eyes) Delete “Sale 2026”: review due
-Review due: someone other than @alice has to review this. @oncall\
 """,
             "note: break_glass": """\
 Delete “Sale 2026”: emergency override
@@ -1550,11 +1434,6 @@ Delete “Sale 2026”: expired
 (zzz) Delete “Sale 2026”: expired
 Only 1 of 2 approvals came in time. Open the card\
 """,
-            "direct message: expired, approved for later": """\
-Delete “Sale 2026”: expired
-(zzz) Delete “Sale 2026”: expired
-Nobody said in time when it should start. Open the card\
-""",
             "direct message: failed": """\
 Delete “Sale 2026”: failed
 ✗ Delete “Sale 2026”: failed
@@ -1611,16 +1490,6 @@ Reason: <>
 """,
             "form: deny, 0 characters": "Enter a reason.",
             "form: deny, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
-            "form: ask": """\
-┌ Ask
-Delete “Sale 2026”?
-Requested by @alice
-The request stays open.
-Your question: <>
-[Ask]\
-""",
-            "form: ask, 0 characters": "Write your question.",
-            "form: ask, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "form: replan": """\
 ┌ Other time
 Delete “Sale 2026”?
@@ -1645,7 +1514,7 @@ Until when?: <>
 ┌ Emergency override
 Delete “Sale 2026”?
 Requested by @alice
-(rotating_light) It takes effect at once, without an approval. Those who could have approved are notified, and someone else has to review it afterwards.
+(rotating_light) It takes effect at once, without an approval. Those who could have approved are notified.
 Why can’t this wait for an approval?: <>
 [Override now]\
 """,

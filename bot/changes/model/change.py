@@ -45,12 +45,12 @@ class Change(Stored):
             update[part] = getattr(self, part).model_copy(update=of_part)
         return self.model_copy(update=update)
 
-    def with_approval(self, person: str, at: datetime, *, for_later: bool = False) -> Change:
+    def with_approval(self, person: str, at: datetime) -> Change:
         """Return this change with the approval of *person*, who counts once."""
         given = self.decision.approvals
         if any(approval.by == person for approval in given):
             return self
-        return self.with_fields(approvals=(*given, Approval(by=person, at=at, for_later=for_later)))
+        return self.with_fields(approvals=(*given, Approval(by=person, at=at)))
 
     @property
     def is_bulk(self) -> bool:
@@ -75,12 +75,6 @@ class Change(Stored):
     def read_operation(self) -> str:
         """Return the operation of the policy that a person needs to see such targets."""
         return f"{self.edit.kind.operation.partition('.')[0]}.read"
-
-    @property
-    def review_due(self) -> bool:
-        """Whether an emergency override still needs a review; neither its end nor an undo by the same person is one."""
-        open_ = self.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}
-        return self.decision.glass_broken and open_ and self.decision.reviewed_by is None
 
     @property
     def is_temporary(self) -> bool:

@@ -48,8 +48,3 @@ def fingerprint(content: object) -> str:
 def segments_of(member: Mapping[str, Any] | None) -> frozenset[str]:
     """Return the segments of a member; none for one that is absent."""
     return frozenset((member or {}).get("allowedSegments") or ())
-
-
-def has_access_of(live: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
-    """Whether the member *live* exists and has every segment of the *other*."""
-    return live is not None and segments_of(live) >= segments_of(other)

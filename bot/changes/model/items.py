@@ -40,17 +40,6 @@ NOT_DONE: Final = frozenset({Outcome.FAILED, Outcome.STALE, Outcome.BUSY, Outcom
 """Outcomes of items that may be requested again: nothing of them was done."""
 
 
-class NotSent(StrEnum):
-    """Why Gatehouse did not send a step of a bulk change."""
-
-    THERE_ALREADY = "there_already"
-    """It need not be done."""
-    NOT_CONFIRMED = "not_confirmed"
-    """The result of an earlier step is not confirmed, or not there."""
-    NEXT_CHANGED = "next_changed"
-    """The target of a later step is not as it was shown."""
-
-
 @dataclass(frozen=True, slots=True)
 class ImportRow:
     """What the import of one row of a file would do: an *edit*, or nothing, for the reason *why*."""
@@ -87,7 +76,7 @@ class Item(Stored):
     outcome: Outcome = Outcome.WAITING
     change_id: str | None = None
     why: str = ""
-    """Why it was not done: a `NotSent`, in a word of who asked for it, or in the service's words."""
+    """Why it was not done: in a word of who asked for it, or in the service's words."""
 
     @classmethod
     def of(cls, number: int, edit: Edit, **about: Any) -> Self:

@@ -59,10 +59,10 @@ class ChangeRequest(Stored):
     """The id of the change that this one undoes."""
     cause: Cause | None = None
     """Of a change that undoes another one: why it does."""
+    moved_from: str = ""
+    """Of a new member: the email that they have had so far, which somebody removes once they have the new one."""
     undoes_own: bool = False
     """Whether it undoes what its requester did alone, shortly before."""
-    settles_review: bool = False
-    """Of an undo: it is the review of what it undoes, since somebody else who may review it asked for it."""
     starts_at: datetime | None = None
     """When it is to be done; None for at once."""
     starts_at_as_typed: str = ""
@@ -90,15 +90,6 @@ class Approval(Stored):
 
     by: str
     at: datetime
-    for_later: bool = False
-    """The change is to wait until somebody says when."""
-
-
-class Question(Stored):
-    """A question that somebody asks before they decide."""
-
-    by: str
-    text: str
 
 
 class ChangeDecision(Stored):
@@ -114,14 +105,12 @@ class ChangeDecision(Stored):
     summoned: tuple[str, ...] = ()
     """Ids of the people and user groups that the request mentions."""
     expires: datetime | None = None
-    questions: tuple[Question, ...] = ()
     approvals: tuple[Approval, ...] = ()
     decided_by: str | None = None
     decided_at: datetime | None = None
     decision_reason: str = ""
     """Why it was denied, or why somebody used the emergency override."""
     glass_broken: bool = False
-    reviewed_by: str | None = None
 
     @property
     def requirements(self) -> dict[str, Any]:
@@ -150,8 +139,6 @@ class Held(StrEnum):
     """The policy requires more now."""
     FROZEN = "frozen"
     """It may not be changed at that time."""
-    WORD = "word"
-    """Somebody approved it for later: it has no time, and begins when somebody says so."""
 
 
 class RevertFailure(StrEnum):
@@ -178,14 +165,6 @@ class Undone(Stored):
     by: str
     cause: Cause
     reason: str = ""
-
-
-class Redone(Stored):
-    """How an undone change came to count again: *change* undid its undo, at the request of *by*."""
-
-    change: str
-    by: str
-    at: datetime
 
 
 class Run(Stored):
@@ -228,8 +207,6 @@ class Run(Stored):
     """The id of the applied change that undid this one."""
     undone: Undone | None = None
     """How it was undone."""
-    redone: Redone | None = None
-    """How it came to count again, where it was undone before."""
     revert_failure: RevertFailure = RevertFailure.NONE
 
 
@@ -243,7 +220,6 @@ class BulkAct(StrEnum):
     REMOVE = "remove"
     OFFBOARD = "offboard"
     """Remove people from every site: it has an item for each site."""
-    CHANGE_EMAIL = "change_email"
     GRANT = "grant"
     REVOKE = "revoke"
     IMPORT = "import"
@@ -258,8 +234,8 @@ class Purpose(Stored):
     is_undo: bool = False
 
     def inverse(self) -> Purpose:
-        """Return the purpose of the undo; of an undo, that of what it undid."""
-        return self.model_copy(update={"is_undo": not self.is_undo})
+        """Return the purpose of the undo."""
+        return self.model_copy(update={"is_undo": True})
 
 
 class Bulk(Stored):
@@ -278,5 +254,3 @@ class Bulk(Stored):
     columns: tuple[str, ...] = ()
     """Of an import: the headings of its table, which its requester gets back with the outcome of each row."""
     separator: str = ","
-    in_steps: bool = False
-    """Its items are steps of one thing: each is sent only where what those before it made is confirmed, and still there."""

@@ -65,7 +65,7 @@ MOVES: Final[Mapping[tuple[State, Move], State]] = {
     (State.UNKNOWN, Move.FAIL): State.FAILED,
     (State.UNKNOWN, Move.GIVE_UP): State.UNSETTLED,
 }
-"""PLAN: it is approved for later. START: its time has come. REPLAN: it is to be approved for another time. WITHDRAW: what
+"""PLAN: it is approved for its time. START: its time has come. REPLAN: it is to be approved for another time. WITHDRAW: what
 was approved and waits for its time or its service is no longer wanted. DEFER: nothing was sent, since the service
 is away, so it is tried again. MARK_UNKNOWN: it may have been done or not, so it is reconciled. GIVE_UP: reconciling
 did not show whether it was done."""

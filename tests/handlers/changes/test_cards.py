@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import Approval, ChangeDecision, ChangeRequest, Guard, Question, Run
+from bot.changes.model.parts import Approval, ChangeDecision, ChangeRequest, Guard, Run
 from bot.changes.model.states import State
 from handlers.blocks.masking import mask_message
 from handlers.blocks.messages import Message, message, section
@@ -81,7 +81,6 @@ def _change(kind: Kind, state: State, guard: Guard, before: list[str], after: li
         ),
         decision=ChangeDecision(
             decision_reason=words[1],
-            questions=(Question(by="U0CARA001", text=words[1]),),
             guard=guard,
             approvals=(Approval(by="U0CARA001", at=NOW),),
             summoned=("S0ONCALL",),
@@ -139,7 +138,7 @@ def test_a_card_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Cha
     assert change.id in str(card.blocks[-1]), "the button that opens everything"
 
 
-@given(CHANGES, st.sampled_from(["remind-1", "offer-1", "review-2", "break_glass", "late-1", "left", "ask-1"]))
+@given(CHANGES, st.sampled_from(["remind-1", "offer-1", "review-2", "break_glass", "late-1", "left"]))
 @settings(max_examples=200, deadline=None)
 def test_a_note_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change, purpose: str) -> None:
     ended = change.with_fields(revert_failure="changed") if purpose == "left" else change
