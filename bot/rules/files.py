@@ -41,7 +41,7 @@ def parse_json(text: str) -> Any:
     except json.JSONDecodeError as error:
         raise BadFile(
             f"Line {error.lineno:,}, column {error.colno:,}: this is not JSON. {error.msg}.",
-            "Usually an extra comma, an unclosed quote, or a typographic one.",
+            "Usually an extra comma, or an unclosed or typographic quote.",
         ) from error
     except RecursionError as error:
         raise BadFile("The JSON is nested too deeply.") from error

@@ -175,8 +175,8 @@ No column is called email. Remove: “plan”. The first row has the headings em
 Rename the column “E-mail 1 - Value” to email. Remove: “First Name”. The first row has the headings email, and optionally name, segments, site, each once.
 The table has more than 20,000 rows. Split it.
 Line 3 is too long: a line has at most 1,000,000 characters.
-Line 3, column 16: this is not JSON. Expecting value. Usually an extra comma, an unclosed quote, or a typographic one.
-Line 1, column 3: this is not JSON. Expecting property name enclosed in double quotes. Usually an extra comma, an unclosed quote, or a typographic one.
+Line 3, column 16: this is not JSON. Expecting value. Usually an extra comma, or an unclosed or typographic quote.
+Line 1, column 3: this is not JSON. Expecting property name enclosed in double quotes. Usually an extra comma, or an unclosed or typographic quote.
 “status” comes twice in one object. Remove one of them.
 The JSON is nested too deeply.
 The file is JSON, but not a list of rules. Use a JSON file that Gatehouse or the dashboard exported.
