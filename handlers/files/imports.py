@@ -17,6 +17,7 @@ from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
 from bot.members.member_import_plan import Mode, plan_members, read_member_table
 from bot.rules.files import read_rule_file
+from bot.rules.lint.rule_set import check_loops
 from bot.rules.model import Groups, Rule
 from bot.rules.redirect_table import ends_of, has_paths, is_table, plan_redirects, read_redirect_table
 from bot.rules.rule_import_plan import plan_rules
@@ -44,7 +45,7 @@ from handlers.members.commands import MembersImport
 from handlers.members.member_refs import extra_segments, site_for
 from handlers.rules.commands import RulesImport
 from handlers.rules.reasons import first_problem
-from handlers.rules.rule_check import NEW, PARTLY, added_loops
+from handlers.rules.rule_check import NEW, PARTLY
 from handlers.slack.registry import Form, Recorded, handles, submits
 from handlers.slack.reply import Caller, Modal, Reply
 
@@ -183,7 +184,7 @@ async def _with_loops(plan: ImportPlan, live: Sequence[Rule], groups: Groups | N
     numbers = {f"{NEW} {row.number}": row.number for row in plan.rows if row.edit is not None}
     after = {f"{NEW} {row.number}": row.edit.after or {} for row in plan.rows if row.edit is not None}
     made = await asyncio.to_thread(lambda: [Rule.model_validate({**rule, "id": key}) for key, rule in after.items()])
-    added = await added_loops(live, made, groups)
+    added = await asyncio.to_thread(check_loops, [*made, *live], numbers, groups)
     loops = list(dict.fromkeys(loop_words(loop, numbers, plan.word) for loop in added.findings))
     return replace(plan, loops=loops, limits=() if added.is_whole else (PARTLY,))
 

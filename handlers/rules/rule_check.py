@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
-from bot.rules.lint.findings import Checked, Finding
+from bot.rules.lint.findings import Finding
 from bot.rules.lint.route import is_effective
-from bot.rules.lint.rule_set import check_all, check_change, check_loops
-from bot.rules.model import Groups, Rule, RuleDraft
+from bot.rules.lint.rule_set import check_all, check_change
+from bot.rules.model import Rule, RuleDraft
 from handlers.blocks.messages import ListPage
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import slash
@@ -102,16 +102,6 @@ async def find_added(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft
     groups = await groups_of([*rules, after], gatehouse)
     added = await asyncio.to_thread(check_change, rules, before, as_rule(before, after), groups)
     return AddedFindings(added.findings, (*limits, *([] if added.is_whole else [PARTLY])))
-
-
-async def added_loops(live: Sequence[Rule], made: Sequence[Rule], groups: Groups | None) -> Checked:
-    """Return the new loops that *made* would cause among *live*, or in place of those with the same id."""
-    ids = {rule.id for rule in made}
-    then = [*made, *(rule for rule in live if rule.id not in ids)]
-    found = await asyncio.to_thread(check_loops, then, ids, groups)
-    if not found.findings:
-        return found
-    return found.without(await asyncio.to_thread(check_loops, live, ids, groups))
 
 
 def as_rule(before: Rule | None, after: RuleDraft) -> Rule:
