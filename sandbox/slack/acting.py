@@ -157,7 +157,7 @@ class Acting:
     ) -> Ack:
         """Use an element of a message or a modal; raises Refused where this person sees no such element."""
         message, view = self._find_place(user, place)
-        holder = message.all_blocks if message else view["blocks"] if view else []
+        holder = message.blocks if message else view["blocks"] if view else []
         found = find_element(holder, block_id, action_id)
         if found is None:
             raise Refused("no_such_action")
@@ -196,7 +196,7 @@ class Acting:
         """Return what an external select offers for *value*; nothing, without asking the app, while that is too short."""
         message, view = self._find_place(user, place)
         holder = message or view
-        blocks = message.all_blocks if message else view["blocks"] if view else []
+        blocks = message.blocks if message else view["blocks"] if view else []
         found = find_element(blocks, block_id, action_id)
         if holder is None or found is None or not found["type"].endswith("external_select"):
             raise Refused("no_such_action")

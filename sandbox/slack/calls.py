@@ -11,7 +11,7 @@ from starlette.requests import Request
 from sandbox.slack.directory import Arguments
 from sandbox.slack.methods import READS
 
-NESTED: Final = ("blocks", "attachments", "view", "metadata", "message", "files")
+NESTED: Final = ("blocks", "view", "message", "files")
 """Arguments that are JSON, also where the rest is a form."""
 
 

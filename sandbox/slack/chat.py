@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any, Final
 
 from sandbox.slack.directory import Arguments, Method, demand
@@ -13,8 +13,6 @@ from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
 from sandbox.slack.texts import escape_text
 from sandbox.slack.validation import are_blocks_too_long, as_errors, as_messages, check_message
-
-MAX_ATTACHMENTS: Final = 100
 
 
 class Chat:
@@ -54,7 +52,7 @@ class Chat:
         message = self._draft(arguments)
         message.ts = self._state.new_ts()
         self._state.add(message)
-        shown = message_object(self._state, message, with_metadata=True)
+        shown = message_object(self._state, message)
         return {"channel": message.channel, "ts": message.ts, "message": shown}
 
     def _draft(self, arguments: Arguments) -> Message:
@@ -82,7 +80,7 @@ class Chat:
         if len(content.text) > 4000:
             raise Refused("msg_too_long")
         self._state.edit(message, content)
-        shown = message_object(self._state, message, with_metadata=True)
+        shown = message_object(self._state, message)
         return {"channel": message.channel, "ts": message.ts, "text": message.text, "message": shown}
 
     def _own_message(self, arguments: Arguments) -> Message:
@@ -113,62 +111,21 @@ MAX_TEXT: Final = 40_000
 
 def parse_content(state: State, payload: Arguments) -> Content:
     """Return the content that *payload* gives a message, as it is stored; raises Refused with Slack's error code."""
-    metadata = _parse_metadata(payload.get("metadata"))
-    attachments = _parse_attachments(payload.get("attachments"))
     text, blocks = payload.get("text"), payload.get("blocks")
-    if not text and not blocks and not attachments:
+    if not text and not blocks:
         raise Refused("no_text")
     if blocks is not None and not isinstance(blocks, list):
         raise Refused("invalid_blocks_format")
-    _check_blocks(blocks, attachments)
+    _check_blocks(blocks)
     if text is not None and not isinstance(text, str):
         raise Refused("invalid_arguments")
-    return Content(
-        escape_text((text or "")[:MAX_TEXT]),
-        state.with_ids(blocks or []),
-        _number_attachments(state, attachments),
-        metadata,
-    )
+    return Content(escape_text((text or "")[:MAX_TEXT]), state.with_ids(blocks or []))
 
 
-def _check_blocks(blocks: list[Any] | None, attachments: list[Any] | None) -> None:
-    problems = check_message({"blocks": blocks, "attachments": attachments})
+def _check_blocks(blocks: list[Any] | None) -> None:
+    problems = check_message({"blocks": blocks})
     if problems:
         messages = ["[ERROR] failed to match all allowed schemas [json-pointer:/blocks]", *as_messages(problems)]
         raise Refused("invalid_blocks", errors=as_errors(problems), response_metadata={"messages": messages})
     if blocks and are_blocks_too_long(blocks):
         raise Refused("msg_blocks_too_long")
-
-
-def _parse_attachments(found: Any) -> list[Any] | None:
-    if found is not None and not (isinstance(found, list) and all(isinstance(one, Mapping) for one in found)):
-        raise Refused("invalid_attachments")
-    if found is not None and len(found) > MAX_ATTACHMENTS:
-        raise Refused("too_many_attachments")
-    return found
-
-
-def _parse_metadata(found: Any) -> dict[str, Any] | None:
-    """Return metadata as they are stored: an event's type and payload; None without any, and an empty object to remove them."""
-    if found is None:
-        return None
-    if not isinstance(found, Mapping):
-        raise Refused("invalid_metadata_format")
-    if found and not (isinstance(found.get("event_type"), str) and isinstance(found.get("event_payload"), Mapping)):
-        raise Refused("invalid_metadata_schema")
-    return dict(found)
-
-
-def _number_attachments(state: State, attachments: list[Any] | None) -> list[dict[str, Any]] | None:
-    """Return attachments with the number and the fallback text that Slack gives each, and ids for their blocks."""
-    if attachments is None:
-        return None
-    return [
-        {
-            "id": number,
-            "fallback": str(one.get("text") or one.get("title") or "[no preview available]"),
-            **one,
-            **({"blocks": state.with_ids(one["blocks"])} if "blocks" in one else {}),
-        }
-        for number, one in enumerate(attachments, 1)
-    ]

@@ -16,12 +16,10 @@ TS: Final = re.compile(r"[0-9]{1,12}\.[0-9]{6}")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The content that an app gives a message; *attachments* and *metadata* are None where it leaves them out."""
+    """The content that an app gives a message."""
 
     text: str
     blocks: list[dict[str, Any]]
-    attachments: list[dict[str, Any]] | None = None
-    metadata: dict[str, Any] | None = None
 
 
 @dataclass(slots=True)
@@ -43,20 +41,10 @@ class Message:
     subtype: str = ""
     """Of a message by Slack itself: ``channel_join``, ``channel_leave``."""
     deleted: bool = False
-    attachments: list[dict[str, Any]] = field(default_factory=list)
-    metadata: dict[str, Any] = field(default_factory=dict)
     files: list[File] = field(default_factory=list)
 
     def set_content(self, content: Content) -> None:
-        """Set *content*, and keep the old attachments and metadata where it has None."""
         self.text, self.blocks = content.text, content.blocks
-        self.attachments = self.attachments if content.attachments is None else content.attachments
-        self.metadata = self.metadata if content.metadata is None else content.metadata
-
-    @property
-    def all_blocks(self) -> list[dict[str, Any]]:
-        """Return its blocks, and those of its attachments."""
-        return [*self.blocks, *(block for one in self.attachments for block in one.get("blocks", ()))]
 
     @property
     def in_channel(self) -> bool:
@@ -71,7 +59,6 @@ class Message:
             "username": users[self.user].real_name if self.user in users else "Slack",
             "text": self.text,
             "blocks": self.blocks,
-            "attachments": self.attachments,
             "subtype": self.subtype,
             "ephemeral": self.visible_to is not None,
             "visible_to": self.visible_to,

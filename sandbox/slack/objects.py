@@ -10,8 +10,8 @@ from sandbox.slack.state import State
 from sandbox.slack.texts import rich_text
 
 
-def message_object(state: State, message: Message, *, with_metadata: bool = False) -> dict[str, Any]:
-    """Return the message object; its metadata only where somebody asks for them."""
+def message_object(state: State, message: Message) -> dict[str, Any]:
+    """Return the message object."""
     shown: dict[str, Any] = {"type": "message"} | ({"subtype": message.subtype} if message.subtype else {})
     if message.thread_ts is not None:
         root = state.find(message.channel, message.thread_ts)
@@ -21,8 +21,6 @@ def message_object(state: State, message: Message, *, with_metadata: bool = Fals
     shown |= {"ts": message.ts, "text": message.text, **_content_fields(message)}
     if message.files:
         shown |= {"files": [one.info() for one in message.files], "upload": False}
-    if with_metadata and message.metadata:
-        shown["metadata"] = message.metadata
     if message.edited_ts is not None:
         shown["edited"] = {"user": message.user, "ts": message.edited_ts}
     return shown
@@ -44,10 +42,9 @@ def _client_id(message: Message) -> str:
 
 
 def _content_fields(message: Message) -> dict[str, Any]:
-    """Return blocks, which Slack makes of a text without any, and attachments."""
+    """Return blocks, which Slack makes of a text without any."""
     blocks = message.blocks or (rich_text(message.text, message.ts) if message.text and not message.subtype else [])
-    found: dict[str, Any] = {"blocks": blocks} if blocks else {}
-    return found | ({"attachments": message.attachments} if message.attachments else {})
+    return {"blocks": blocks} if blocks else {}
 
 
 def bot_profile(state: State) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class Onlooker:
 
     def slack_text(self, message: Message) -> str:
         files = [rendering.file(one.name, one.size) for one in message.files if not one.is_deleted]
-        return "\n".join([rendering.message(message.text, message.blocks, message.attachments), *files])
+        return "\n".join([rendering.message(message.text, message.blocks), *files])
 
     async def _sees_message(self, among: Callable[[], list[Message]], containing: str) -> Message:
         return await self._waits(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 LINK: Final = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
@@ -78,18 +78,9 @@ def element(one: Mapping[str, Any]) -> str:
     return f"<{held}>"
 
 
-def message(text: str, blocks: list[dict[str, Any]], attachments: Sequence[Mapping[str, Any]] = ()) -> str:
+def message(text: str, blocks: list[dict[str, Any]]) -> str:
     """A whole message."""
-    lines = [line for block in blocks for line in block_lines(block)] if blocks else [plain_text(text)]
-    return "\n".join([*lines, *(line for one in attachments for line in _attachment_lines(one))])
-
-
-def _attachment_lines(one: Mapping[str, Any]) -> Iterator[str]:
-    """One attachment, line by line."""
-    yield from (plain_text(str(one[name])) for name in ("pretext", "title", "text") if one.get(name))
-    for field in one.get("fields") or ():
-        yield f"{plain_text(str(field.get('title') or ''))}: {plain_text(str(field.get('value') or ''))}"
-    yield from (line for block in one.get("blocks") or () for line in block_lines(block))
+    return "\n".join([line for block in blocks for line in block_lines(block)] if blocks else [plain_text(text)])
 
 
 def file(name: str, size: int) -> str:

@@ -187,7 +187,7 @@ class Person(Onlooker):
         return found
 
     def _button(self, where: Message | View, label: str) -> tuple[str, dict[str, Any]]:
-        blocks = where.all_blocks if isinstance(where, Message) else where["blocks"]
+        blocks = where.blocks if isinstance(where, Message) else where["blocks"]
         for block in blocks:
             for one in elements_of(block):
                 if label in {one.get("action_id"), (one.get("text") or {}).get("text")}:

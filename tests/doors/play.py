@@ -66,7 +66,7 @@ class Visitor(Person):
 
 
 def _has(message: Message, action: str) -> bool:
-    return any(action in {one["action_id"], one["text"]["text"]} for one in buttons(message.all_blocks))
+    return any(action in {one["action_id"], one["text"]["text"]} for one in buttons(message.blocks))
 
 
 def canonical(record: Mapping[str, Any] | None, *, without: frozenset[str] = frozenset()) -> str:

@@ -115,7 +115,7 @@ class Scene:
         """How many messages and forms say that nothing was changed."""
         state = self.sandbox.slack.state
         views = [view["blocks"] for user in state.users for view in state.stack(user)]
-        return sum(map(says_unchanged, [*(message.all_blocks for message in state.messages), *views]))
+        return sum(map(says_unchanged, [*(message.blocks for message in state.messages), *views]))
 
     async def changes(self) -> list[Change]:
         query = sa.select(changes.c.document).where(changes.c.set_id == "").order_by(changes.c.created)

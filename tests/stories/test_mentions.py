@@ -146,10 +146,10 @@ async def test_of_those_whose_request_is_not_stored_only_who_would_change_someth
             await alice.types(f"@gatehouse {kind.service} {kind.example}")
         await alice.types(f"/rules off {OLD}")
 
-        await until(lambda: any(says_unchanged(one.all_blocks) for one in workspace.slack.state.messages))
+        await until(lambda: any(says_unchanged(one.blocks) for one in workspace.slack.state.messages))
         answers = [one for one in workspace.slack.state.messages if one.visible_to == alice.id]
         assert len(answers) == len(asking) + 1
-        assert sum(says_unchanged(one.all_blocks) for one in answers) == 1
+        assert sum(says_unchanged(one.blocks) for one in answers) == 1
 
 
 async def test_what_a_channel_is_shown_to_type_can_be_typed(alice: Colleague) -> None:

@@ -218,7 +218,7 @@ class Play:
     def last(self) -> str:
         """What the bot said last."""
         found = self.sandbox.slack.state.messages[-1]
-        return f"{found.text} {rendering.message('', found.all_blocks)}"
+        return f"{found.text} {rendering.message('', found.blocks)}"
 
     async def rest(self) -> None:
         await idle(self.sandbox.bot.gatehouse.store)
@@ -236,12 +236,12 @@ class Play:
         """Press the button of *decision* as *who*, after a look at everything where the card hides something."""
         person, card = self.staff.person(who), await self.card(change)
         name = f"decide.{BUTTONS[decision]}"
-        action = next(one["action_id"] for one in buttons(card.all_blocks) if action_name(one["action_id"]) == name)
+        action = next(one["action_id"] for one in buttons(card.blocks) if action_name(one["action_id"]) == name)
         block, found = person._button(card, action)
         options = [one for one in found.get("options", ()) if one["value"].startswith(f"{action} ")]
         chosen = {"selected_option": options[0]} if options else {}
         place = {"channel": card.channel, "ts": card.ts}
-        if look and decision in RELEASES and BUTTON in str(card.all_blocks):
+        if look and decision in RELEASES and BUTTON in str(card.blocks):
             await open_details(person, card)
         self.sandbox.slack.state.stacks.clear()
         known = self.told(who)
@@ -355,7 +355,7 @@ class Play:
                 after = await self.click(who.id, Decision.BREAK_GLASS, change, look=False)
                 assert after.state is State.PROPOSED, f"{who.id} went ahead alone"
         alone = expected.overriders[0]
-        if BUTTON in str((await self.card(change)).all_blocks):
+        if BUTTON in str((await self.card(change)).blocks):
             after = await self.click(alone, Decision.BREAK_GLASS, change, look=False)
             assert after.state is State.PROPOSED, "without a look at what the card hides"
         done = await self.click(alone, Decision.BREAK_GLASS, change)

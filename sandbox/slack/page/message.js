@@ -1,7 +1,6 @@
 // One message: who, when, what it says, and what can be done with it.
 
 import { send } from "./api.js";
-import { attachmentNodes } from "./attached.js";
 import { renderBlocks } from "./blocks.js";
 import { clockTime, fullTime } from "./dates.js";
 import { avatar, h, icon, iconButton } from "./dom.js";
@@ -27,7 +26,7 @@ export class MessageView {
   /** Shows a newer version; blocks that did not change keep their nodes and what was chosen in them. */
   update(message) {
     this.message = message;
-    this.surface.answers.adopt([...(message.blocks ?? []), ...(message.attachments ?? []).flatMap(({ blocks }) => blocks ?? [])]);
+    this.surface.answers.adopt(message.blocks ?? []);
     this.#nodes = renderBlocks(message.blocks ?? [], this.surface, this.#nodes);
     const author = this.#author();
     const time = clockTime(message.ts, this.store.zone);
@@ -73,7 +72,6 @@ export class MessageView {
       message.ephemeral && h("div", { class: "private-mark" }, icon("eye", 14), "Only visible to you"),
       h("div", { class: "byline" }, h("strong", { text: author.real_name }), badge, stamp),
       this.#content(),
-      attachmentNodes(message, this.surface),
       messageFiles(message, this.store),
       this.#threadLink(),
     ]);
@@ -83,7 +81,6 @@ export class MessageView {
     const { message } = this;
     const edited = message.edited && h("span", { class: "edited", text: "(edited)" });
     if (this.#nodes.size) return h("div", { class: "blocks" }, ...this.#nodes.values(), edited);
-    if (!message.text && message.attachments?.length) return edited;
     return h("div", { class: "text said" }, mrkdwn(message.text ?? "", namesIn(this.store)), edited && [" ", edited]);
   }
 

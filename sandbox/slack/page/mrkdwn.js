@@ -166,7 +166,7 @@ function special(command, label, names) {
 }
 
 /** A link that opens in a tab of its own. */
-export function link(url, shown) {
+function link(url, shown) {
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, shown);
 }
 

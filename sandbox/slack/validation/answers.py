@@ -33,8 +33,8 @@ def as_findings(problems: Sequence[Problem]) -> list[dict[str, Any]]:
 
 
 def check_message(payload: Mapping[str, Any], *, prefix: str = "") -> list[Problem]:
-    """What is wrong with the blocks and attachments of a message; pointers begin with *prefix*."""
-    judged = {name: payload[name] for name in ("blocks", "attachments") if payload.get(name) is not None}
+    """What is wrong with the blocks of a message; pointers begin with *prefix*."""
+    judged = {"blocks": payload["blocks"]} if payload.get("blocks") is not None else {}
     return list(Judge("message").check_payload(judged, prefix))
 
 

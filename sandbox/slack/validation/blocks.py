@@ -79,10 +79,7 @@ VIEW: Final[dict[str, Kind]] = {
 SURFACES: Final[dict[str, Shape]] = {
     "message": Shape(
         {},
-        {
-            "blocks": Many(Block(), "message.blocks"),
-            "attachments": Many(Obj("attachment"), "message.attachments"),
-        },
+        {"blocks": Many(Block(), "message.blocks")},
         rules=(
             check_ids,
             check_focus,

@@ -26,7 +26,6 @@ LIMITS: Final[dict[str, Limit]] = {
     "url": Limit(3000),
     # A message and a view as a whole
     "message.blocks": Limit(50, 0),
-    "message.attachments": Limit(100, 0),
     "message.characters": Limit(13_200, 0),  # seen, not documented: bolt-js #2509
     "modal.blocks": Limit(100, 0),
     "home.blocks": Limit(100, 0),

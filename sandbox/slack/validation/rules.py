@@ -77,7 +77,8 @@ def parts(value: Any) -> Iterator[Found]:
 def check_ids(found: Found) -> Refusals:
     """Check that a block_id is unique in a message or view, an action_id in its block."""
     blocks: set[str] = set()
-    for pointer, block in _all_blocks(found):
+    for number, block in enumerate(found.get("blocks", ())):
+        pointer = f"/blocks/{number}"
         yield from _check_unique(block, "block_id", blocks, pointer)
         actions: set[str] = set()
         for part in parts(list(block.values())):
@@ -89,15 +90,6 @@ def _check_unique(part: Found, name: str, seen: set[str], pointer: str) -> Refus
         yield pointer, f"`{name}` {part[name]} already exists"
     if name in part:
         seen.add(part[name])
-
-
-def _all_blocks(found: Found) -> Iterator[tuple[str, Found]]:
-    """The blocks of a message or view, and those of a message's attachments."""
-    for number, block in enumerate(found.get("blocks", ())):
-        yield f"/blocks/{number}", block
-    for place, attachment in enumerate(found.get("attachments", ())):
-        for number, block in enumerate(attachment.get("blocks", ())):
-            yield f"/attachments/{place}/blocks/{number}", block
 
 
 def check_focus(found: Found) -> Refusals:

@@ -6,7 +6,6 @@ from typing import Final
 
 from sandbox.slack.validation.kinds import (
     EVERYWHERE,
-    Block,
     Bool,
     Enum,
     Form,
@@ -87,8 +86,6 @@ OBJECTS: Final[dict[str, Shape]] = {
         rules=(any_of("include", "exclude_external_shared_channels", "exclude_bot_users"),),
     ),
     "slack_file": Shape({}, {"id": ID, "url": URL}, rules=(one_of("id", "url"),)),
-    # Old attachments have properties that nobody checks; blocks in them are blocks.
-    "attachment": Shape({}, {"blocks": Many(Block(), "message.blocks")}, is_open=True),
 }
 
 CONFIRM: Final[dict[str, Kind]] = {"confirm": Obj("confirm")}

@@ -15,7 +15,6 @@ from tests.sandbox.slack.conftest import EVERY_SCOPE, App, app_of
 from tests.sandbox.slack.desk import ALICE, OPS, scoped
 
 DIRECT = "D0ALICE01"
-SECTION = {"type": "section", "text": {"type": "mrkdwn", "text": "Hello"}}
 
 
 def home(**tabs: bool) -> dict[str, Any]:
@@ -25,26 +24,6 @@ def home(**tabs: bool) -> dict[str, Any]:
         "features": {"app_home": tabs, "slash_commands": [{"command": "/desk", "description": "Ask"}]},
         "oauth_config": {"scopes": {"bot": scopes}},
     }
-
-
-@pytest.mark.parametrize(
-    ("blocks", "attachments", "pointer"),
-    [
-        (
-            [{**SECTION, "block_id": "b"}],
-            [{"blocks": [SECTION, {**SECTION, "block_id": "b"}]}],
-            "/attachments/0/blocks/1",
-        ),
-        ([], [{"blocks": [{**SECTION, "block_id": "b"}]}] * 2, "/attachments/1/blocks/0"),
-    ],
-)
-async def test_an_id_is_taken_once_in_a_message_with_attachments(
-    app: App, blocks: list[Any], attachments: list[Any], pointer: str
-) -> None:
-    answer = await app.json("chat.postMessage", channel=OPS, text="x", blocks=blocks, attachments=attachments)
-
-    assert answer["error"] == "invalid_blocks"
-    assert answer["errors"] == [f"`block_id` b already exists [json-pointer:{pointer}]"]
 
 
 @pytest.fixture
@@ -93,21 +72,3 @@ async def test_the_app_is_called_what_its_manifest_says() -> None:
         assert (await app.json("chat.postMessage", channel="ops-traffic", text="x"))["message"]["bot_profile"][
             "name"
         ] == "Stand-up Bot!"
-
-
-async def test_attachments_and_metadata_are_kept(able: App) -> None:
-    button = {"type": "button", "text": {"type": "plain_text", "text": "Go"}}
-    attachments = [{"color": "#f00", "text": "a & b"}, {"blocks": [{"type": "actions", "elements": [button]}]}]
-    metadata = {"event_type": "task", "event_payload": {"id": 7}}
-    kept = (await able.json("chat.postMessage", channel=OPS, attachments=attachments, metadata=metadata))["message"]
-
-    assert [one["id"] for one in kept["attachments"]] == [1, 2]
-    assert kept["metadata"] == metadata
-    block = kept["attachments"][1]["blocks"][0]
-    assert block["block_id"]
-    assert block["elements"][0]["action_id"]
-
-    edited = (await able.json("chat.update", channel=OPS, ts=kept["ts"], text="x & <y>"))["message"]
-    assert (edited["text"], len(edited["attachments"])) == ("x &amp; &lt;y&gt;", 2)
-    no = await able.json("chat.postMessage", channel=OPS, text="x", metadata={"event_type": 1})
-    assert no["error"] == "invalid_metadata_schema"

@@ -29,7 +29,7 @@ def test_any_value_in_any_property_is_judged(key: Key, data: st.DataObject, valu
     there.thing[name] = value
     problems = there.problems()
     assert all(one.pointer.startswith("/") or one.pointer == "" for one in problems)
-    assert name != "sparkle" or problems or key.shape.is_open or key.name == "message"
+    assert name != "sparkle" or problems or key.name == "message"
 
 
 @pytest.mark.slow
@@ -37,5 +37,5 @@ def test_any_value_in_any_property_is_judged(key: Key, data: st.DataObject, valu
 @given(JSON)
 def test_anything_at_all_is_judged(value: Any) -> None:
     assert check_view(value)
-    assert isinstance(check_message({"blocks": value, "attachments": value}), list)
+    assert isinstance(check_message({"blocks": value}), list)
     assert isinstance(check_options(value), list)

@@ -53,7 +53,6 @@ def test_the_numbers_are_those_of_slacks_own_sdk(kind: str, name: str, most: int
 
 NUMBERS: Final = {
     "message.blocks": (0, 50),
-    "message.attachments": (0, 100),
     "message.characters": (0, 13_200),
     "modal.blocks": (0, 100),
     "home.blocks": (0, 100),

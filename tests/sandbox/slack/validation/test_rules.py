@@ -202,13 +202,6 @@ def test_a_home_tab_has_no_frame(name: str) -> None:
     ]
 
 
-def test_blocks_in_attachments_are_blocks() -> None:
-    wrong = {"color": "#00ff00", "fallback": "x", "blocks": [{"type": "section"}]}
-    assert check_message({"attachments": [{"text": "as of old"}, wrong]}) == [
-        Problem("/attachments/1/blocks/0", "must define either `text` or `fields`")
-    ]
-
-
 def test_suggestions_are_options_or_groups() -> None:
     assert check_options({"options": []}) == []
     assert check_options({"option_groups": [{"label": TITLE, "options": [option("x")]}]}) == []

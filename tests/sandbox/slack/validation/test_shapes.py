@@ -20,7 +20,7 @@ MATRIX: Final = {
     "home": "actions context divider header image input section",
 }
 """Which blocks each surface takes."""
-LISTS: Final = ("blocks", "attachments")
+LISTS: Final = ("blocks",)
 """A message without them, or with null, is fine; what else they may be has a test of its own."""
 WRONG: Final[tuple[Any, ...]] = ("no such value", 0.5, True, ["x"], {"x": 1}, None)
 
@@ -38,7 +38,7 @@ def test_without_what_it_must_have_it_is_refused(key: Key) -> None:
         assert Problem(there.pointer, f"missing required field: {name}") in there.problems(), name
 
 
-@pytest.mark.parametrize("key", [key for key in SENDABLE if not key.shape.is_open and key.name != "message"], ids=str)
+@pytest.mark.parametrize("key", [key for key in SENDABLE if key.name != "message"], ids=str)
 def test_what_slack_does_not_know_is_refused(key: Key) -> None:
     there = place(key)
     there.thing["sparkle"] = True
