@@ -184,7 +184,7 @@ class Sentence:
             return [tuple(dict.fromkeys(key for mention in mentions for key in mention))] if mentions else []
         return [(key,) for key in unclear[0]] if len(mentions) == 1 else []
 
-    def left(self, idle: Collection[str]) -> list[str]:
+    def find_left(self, idle: Collection[str]) -> list[str]:
         """Return the words left over that aren't *idle*, as they were typed; adjacent ones, and what is between, are joined."""
         runs: list[list[str]] = [[]]
         between: list[str] = []
@@ -561,7 +561,7 @@ def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) 
         if value and not any(getattr(each, name, None) for each in commands)
     ]
     in_reasons = filter(None, (time_in_reason(each) for each in commands if each.writes))
-    return tuple(dict.fromkeys([*said.left(idle), *unused, *said.other_times, *in_reasons]))
+    return tuple(dict.fromkeys([*said.find_left(idle), *unused, *said.other_times, *in_reasons]))
 
 
 def _of_rules(kind: Callable[[tuple[str, ...]], Command]) -> Make:
@@ -694,7 +694,7 @@ def _answer(said: Sentence) -> Readings:
     """Return commands that show what a text names or asks about; what isn't understood of it is unread."""
     commands, words = _look_at(said)
     shown = _read_back(said, commands)[:MAX_READINGS]
-    if not shown and said.act in NEED_A_RULE and not said.left(FILLERS | PRONOUNS) and said.root != "members":
+    if not shown and said.act in NEED_A_RULE and not said.find_left(FILLERS | PRONOUNS) and said.root != "members":
         raise Unclear("Which rule?", about=(NEED_A_RULE[said.act],))
     idle = (FILLERS - PRONOUNS - REVERSING) | words
     if said.question and all(isinstance(each, RulesShow | RulesWhich | MembersShow | MembersWhy) for each in shown):
