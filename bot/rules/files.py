@@ -84,27 +84,6 @@ MAX_DEPTH: Final = 40
 """Levels of lists and objects in one rule; real ones have about seven."""
 
 
-FIRST_TYPES: Final = ("Redirect", "Cancel")
-"""Types of rules that the product's first version wrote without pairs."""
-
-
-def with_pairs(record: dict[str, Any]) -> dict[str, Any]:
-    """Return *record* with pairs if it has none and is in the form of the product's first version; else unchanged.
-
-    That form has one source with several values, any of which may match, and one destination, next to the name.
-    """
-    source = record.get("source")
-    if record.get("pairs") or record.get("ruleType") not in FIRST_TYPES or not isinstance(source, dict):
-        return record
-    values = source.get("values", source.get("value"))
-    rest = {name: value for name, value in source.items() if name != "values"}
-    leads = {name: record[name] for name in ("destination",) if name in record}
-    found = values if isinstance(values, list) else [values]
-    pairs = [{"source": rest | {"value": value}} | leads for value in found if isinstance(value, str)]
-    kept = {name: value for name, value in record.items() if name not in {"source", "destination"}}
-    return kept | {"pairs": pairs} if pairs else record
-
-
 def fit_draft(record: Any) -> RuleDraft | str:
     """Return *record* as a draft with all of its fields, or what is wrong with its shape, as the rest of a sentence."""
     if not isinstance(record, dict):

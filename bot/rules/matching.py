@@ -10,8 +10,7 @@ from typing import Any, Final
 from bot.rules.actions import Hits, effect
 from bot.rules.conditions import NeverHolds, holds
 from bot.rules.expressions import SLASHED, CannotTell
-from bot.rules.files import fit_draft, with_pairs
-from bot.rules.model import Groups, Off, OffKind, Pair, Rule, RuleDraft, Source, why_group_is_off
+from bot.rules.model import Groups, Off, OffKind, Pair, Rule, Source, why_group_is_off
 from bot.rules.outcomes import Match, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, match_pair, may_differ
 from bot.rules.url import KEYS, NotAUrl, Url, sent_text
 
@@ -48,22 +47,11 @@ def variants(url: Url) -> Iterator[tuple[NearKind, Url]]:
 
 def near_miss(rule: Rule, url: Url, others: Variants) -> NearMiss | None:
     """Return the first near miss of *rule* for *url*; None where it has none. *others*: the `variants` of *url*."""
-    if not rule.pairs:
-        return _old_form_near_miss(rule, url)
     for number, pair in enumerate(rule.pairs or (), start=1):
         source = pair.source
         if source is not None and source.value and (why := _why_near(source, url, others)) is not None:
             return NearMiss(rule, number, *why)
     return None
-
-
-def _old_form_near_miss(rule: Rule, url: Url) -> NearMiss | None:
-    """Return the near miss of a rule in the form of the product's first version, if it would match in the current form."""
-    draft = fit_draft(with_pairs(rule.document()))
-    pairs = draft.pairs if isinstance(draft, RuleDraft) else ()
-    sources = [pair.source for pair in pairs or () if pair.source is not None]
-    acts = any(holds(source.operator, source.value or "", url.subject(source.key)) for source in sources)
-    return NearMiss(rule, 0, NearKind.NO_PAIRS) if acts else None
 
 
 Near = tuple[NearKind, str]

@@ -144,7 +144,6 @@ class Match:
 class NearKind(StrEnum):
     """The one difference that keeps a rule from matching."""
 
-    NO_PAIRS = "no pairs"
     KEY = "key"
     CASE = "case"
     NO_SLASH = "no slash"

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.changes.model.items import ImportRow
 from bot.rules.edit import problems
-from bot.rules.files import FIRST_TYPES, MAX_RULES
+from bot.rules.files import MAX_RULES
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from bot.rules.rule_import_plan import Explain, creation
 from bot.rules.url import SCHEME, NotAUrl, Url
@@ -114,7 +114,7 @@ def _exact_sources(rules: Iterable[Rule]) -> dict[str, tuple[str, str]]:
     """Return each URL that a rule redirects or blocks by an exact match, with the rule's name and the destination."""
     found: dict[str, tuple[str, str]] = {}
     for rule in rules:
-        for pair in (rule.pairs or ()) if rule.rule_type in FIRST_TYPES else ():
+        for pair in (rule.pairs or ()) if rule.rule_type in {"Redirect", "Cancel"} else ():
             if pair.source and pair.source.operator == "Equals" and pair.source.key == "Url":
                 url = _exact_url(pair.source.value or "") or ""
                 found[url] = (rule.title, pair.destination or "")

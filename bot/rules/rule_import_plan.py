@@ -10,7 +10,7 @@ from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import ImportRow
 from bot.rules.edit import Problem, problems
-from bot.rules.files import fit_draft, with_pairs
+from bot.rules.files import fit_draft
 from bot.rules.model import INACTIVE, Groups, Rule, RuleDraft
 
 CORE: Final = ("name", "ruleType", "pairs")
@@ -85,10 +85,10 @@ def _core(document: dict[str, Any]) -> str:
 
 
 def _normalize(record: Any) -> Any:
-    """Return *record* with pairs, and without texts that are null: they mean nothing, and services refuse null for a text."""
+    """Return *record* without texts that are null: they mean nothing, and services refuse null for a text."""
     if not isinstance(record, dict):
         return record
-    return {name: value for name, value in with_pairs(record).items() if value is not None or name not in TEXTS}
+    return {name: value for name, value in record.items() if value is not None or name not in TEXTS}
 
 
 def _id(record: Any) -> str | None:

@@ -31,7 +31,6 @@ def off_words(reasons: Iterable[Off]) -> str:
 
 
 NEAR_MISSES: Final = {
-    NearKind.NO_PAIRS: ("it is in an old format that browsers no longer read; export it and import it again"),
     NearKind.KEY: "its key is spelled {key}; it should be {better}",
     NearKind.CASE: "differs only in case",
     NearKind.NO_SLASH: "its source lacks the trailing slash; a browser sends {better}",

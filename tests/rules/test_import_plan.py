@@ -14,11 +14,9 @@ from bot.changes.model.edits import Kind
 from bot.changes.model.items import ImportRow
 from bot.rules.files import MAX_RULES, read_rule_file
 from bot.rules.model import Groups, Rule
-from bot.rules.outcomes import NearKind
 from bot.rules.pair_fields import KNOWN_TYPES
-from bot.rules.url import Url
 from bot.text.encoding import MAX_FILE_BYTES, BadFile
-from tests.rules.whole import explain, plan_rules
+from tests.rules.whole import plan_rules
 
 Document = dict[str, Any]
 
@@ -217,30 +215,15 @@ def test_a_rule_of_an_unknown_group_comes_without_it() -> None:
     assert only(record(groupId="Group_x"), groups=Groups({}, frozenset())).lost_group == "Group_x"
 
 
-FIRST_SOURCE = {"key": "Url", "operator": "Contains", "values": ["shop.example.com/a", "shop.example.com/b"]}
-
-
-@pytest.mark.parametrize("kind", ["Redirect", "Cancel"])
-def test_a_rule_of_the_first_version_gets_a_pair_for_each_of_its_values(kind: str) -> None:
-    leads = {"destination": "https://shop.example.com/"} if kind == "Redirect" else {}
-    old = {"id": f"{kind}_1485", "name": "Old", "ruleType": kind, "status": "Active", "source": FIRST_SOURCE} | leads
-
-    made = after(only(old))
-
-    sources = [{"key": "Url", "operator": "Contains", "value": value} for value in FIRST_SOURCE["values"]]
-    assert made == {"name": "Old", "description": "", "ruleType": kind, "status": "Active"} | {
-        "pairs": [{"source": source} | leads for source in sources]
+def test_a_rule_without_pairs_is_refused() -> None:
+    old = {
+        "name": "Old",
+        "ruleType": "Redirect",
+        "source": {"key": "Url", "values": ["a"]},
+        "destination": "https://a.b/",
     }
-    rule = Rule.model_validate(old)
-    assert [near.kind for near in explain([rule], Url.of("https://shop.example.com/b")).near] == [NearKind.NO_PAIRS]
-    assert explain([rule], Url.of("https://shop.example.com/c")).near == ()
 
-
-@pytest.mark.parametrize("source", [None, "x", {}, {"values": None}, {"values": [1]}, {"values": []}])
-def test_what_is_in_no_form_at_all_is_refused_in_words(source: Any) -> None:
-    row = only({"name": "Old", "ruleType": "Redirect", "source": source, "destination": "https://a.example/"})
-
-    assert (row.edit, row.is_refused) == (None, True)
+    assert only(old).is_refused
 
 
 def test_a_rule_twice_in_the_file_is_made_once() -> None:
