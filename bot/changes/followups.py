@@ -75,16 +75,11 @@ class FollowUps:
                 raise OldEmailGone(change)
 
     def _is_own_act(self, change: Change, by: str) -> bool:
-        """Whether *by* alone requested and decided *change*, within OWN_UNDO_WITHIN.
-
-        A revert of a temporary change doesn't count: it was agreed to with the change that it ends.
-        """
-        cause, done = change.request.cause, change.run.finished_at
-        is_end = cause is not None and cause.kind is not CauseKind.UNDO
-        is_alone = change.decision.guard is not Guard.APPROVE and not change.decision.glass_broken
-        if is_end or not is_alone or {change.request.requester, change.decision.decided_by} != {by}:
-            return False
-        return done is not None and self.proposer.journal.now() - done <= OWN_UNDO_WITHIN
+        """Whether *by* alone requested and decided *change*, within OWN_UNDO_WITHIN."""
+        decision, done = change.decision, change.run.finished_at
+        is_alone = decision.guard is not Guard.APPROVE and not decision.glass_broken
+        is_theirs = is_alone and {change.request.requester, decision.decided_by} == {by}
+        return is_theirs and done is not None and self.proposer.journal.now() - done <= OWN_UNDO_WITHIN
 
     async def revert_early(self, change: Change, *, by: str, since: datetime | None = None) -> Change:
         """Revert a temporary *change* before its end; raises as `revert` and `Rights.require` do.
@@ -281,4 +276,4 @@ def _is_same_undo(undo: Change, change: Change, by: str, channel: str, *, is_own
     if undo.state is State.PROPOSED:
         is_same = undo.decision.guard is Guard.APPROVE and undo.request.channel == channel
         return undo.request.requester == by or (is_same and not is_own)
-    return undo.state in HOLDING or (undo.state is State.APPLIED and not change.is_bulk and undo.run.undone_by is None)
+    return undo.state in HOLDING or (undo.state is State.APPLIED and not change.is_bulk)

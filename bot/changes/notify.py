@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -38,10 +38,8 @@ MAX_TRIES_AWAY = 1440
 """The same while Slack is unavailable: about a day."""
 MAX_WAIT_AWAY_SECONDS = 60.0
 """The longest time after Slack is back until what waited for it is sent."""
-REPEATED: Final[Mapping[str, Sequence[timedelta]]] = {
-    Purpose.REMIND: (timedelta(minutes=45), timedelta(hours=3), timedelta(hours=8)),
-}
-"""Messages that are repeated until they are dropped, with the pauses after the first time, the second, and later ones."""
+REMINDER_PAUSES: Final = (timedelta(minutes=45), timedelta(hours=3), timedelta(hours=8))
+"""A reminder is repeated until it is dropped: the pauses after the first time, the second, and later ones."""
 SAID_BEFORE: Final[Mapping[str, Callable[[Change], datetime | None]]] = {
     Purpose.REMIND: lambda change: change.decision.expires,
     Purpose.STARTS: lambda change: change.request.starts_at,
@@ -176,8 +174,9 @@ class OutboxWorker:
 
     def _repeat_time(self, message: Delivery) -> datetime | None:
         """When *message* is sent again; None for one that is sent once."""
-        pauses = REPEATED.get(message.purpose)
-        return None if pauses is None else self.journal.now() + pauses[min(message.version, len(pauses)) - 1]
+        if message.purpose != Purpose.REMIND:
+            return None
+        return self.journal.now() + REMINDER_PAUSES[min(message.version, len(REMINDER_PAUSES)) - 1]
 
     async def _is_pointless(self, change: Change, purpose: str) -> bool:
         """Whether the message is no longer needed; those of other purposes decide that when they are drawn."""

@@ -252,15 +252,11 @@ def combine(purpose: Purpose, proposals: Sequence[Proposal]) -> Proposal:
     first = proposals[0].request
     return Proposal(
         purpose=purpose,
-        items=[_with_number(number, proposal.items[0]) for number, proposal in enumerate(proposals, 1)],
+        items=[proposal.items[0].model_copy(update={"number": number}) for number, proposal in enumerate(proposals, 1)],
         request=_repeat_request(first, by=first.requester, channel=first.channel),
     ).with_request_fields(
         warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.request.warnings))
     )
-
-
-def _with_number(number: int, item: Item) -> Item:
-    return item.model_copy(update={"number": number})
 
 
 def item_change(whole: Change, item: Item, *, change_id: str, now: datetime) -> Change:

@@ -200,11 +200,6 @@ class Outbox:
         }
         return {name: await self._session.backlog(outbox.c.due, *those) for name, those in which.items()}
 
-    async def waiting_change_ids(self, purpose: Purpose) -> Sequence[str]:
-        """Return the ids of changes that have a message of this *purpose* to come, the next one first."""
-        query = sa.select(outbox.c.change_id).where(WAITS, outbox.c.purpose == purpose).order_by(outbox.c.due)
-        return [row.change_id for row in await self._session.rows(query)]
-
     async def retry_given_up(self) -> None:
         """Enqueue given-up messages again: the problem in Slack may have been fixed since."""
         fresh = {"version": outbox.c.version + 1, "due": self._session.now(), "attempt": 0}

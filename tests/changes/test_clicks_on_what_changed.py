@@ -17,23 +17,15 @@ from bot.changes.model.parts import CauseKind, ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, Proposal, undo_cause
-from bot.changes.refusals import (
-    AlreadyDecided,
-    AlreadyExtended,
-    NotTemporary,
-    NotUndoable,
-)
+from bot.changes.refusals import AlreadyDecided, AlreadyExtended, NotTemporary
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Snapshot
 from bot.store.audit import GATEHOUSE, Entry, Filters
-from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 from tests.changes.world import (
     ALICE,
     CARA,
-    DAN,
     OPS,
-    POLICIES,
     RULE_IDS,
     Replica,
     Watched,
@@ -63,11 +55,10 @@ async def events(world: World, change: Change) -> list[str]:
     return [entry.event for entry in await world.store.audit.find(Filters(ref=change.id))]
 
 
-async def due_later(world: World, change: Change) -> list[str]:
-    """What is to be done to *change*, and said of it, later."""
-    reverts = [timer.change_id for timer in await world.store.timers.list_pending(TimerKind.REVERT)]
-    later = {what: await world.store.outbox.waiting_change_ids(what) for what in (Purpose.OFFER,)}
-    return [what for what, ids in ({"revert": reverts} | later).items() if change.id in ids]
+async def state_of(world: World, mine: Replica, change: Change) -> tuple[object, ...]:
+    """What is known of *change*, and what is to be done to it later."""
+    timers = await world.store.timers.list_pending(TimerKind.REVERT)
+    return await mine.pipeline.journal.get(change.id), await events(world, change), timers, world.writes
 
 
 Act = Callable[[Pipeline, Change, str], Awaitable[Change]]
@@ -124,20 +115,6 @@ async def _carried_out(world: World, mine: Replica, change: Change) -> None:
     assert await mine.carry_out_a_set()
 
 
-async def _done_alone(world: World, mine: Replica) -> Change:
-    world.policy = POLICIES["two"]
-    change = await renamed(world, mine)
-    return await mine.pipeline.decisions.decide(change, Decision.BREAK_GLASS, DAN, reason="urgent")
-
-
-async def _asked(world: World, mine: Replica) -> Change:
-    return await renamed(world, mine, Guard.CONFIRM)
-
-
-async def _confirmed(world: World, mine: Replica, change: Change) -> None:
-    await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
-
-
 async def _kept(world: World, mine: Replica, change: Change) -> None:
     await keep(mine.pipeline, change, "click on keep")
 
@@ -167,40 +144,12 @@ async def test_a_click_that_comes_too_late_is_refused_and_leaves_no_trace(
     case = CASES[name]
     seen = await case.begin(world, mine)
     await case.meanwhile(world, mine, seen)
-    now = (
-        await mine.pipeline.journal.get(seen.id),
-        await events(world, seen),
-        await due_later(world, seen),
-        world.writes,
-    )
+    now = await state_of(world, mine, seen)
 
     with pytest.raises(case.refusal):
         await case.act(mine.pipeline, seen, "click")
 
-    assert now == (
-        await mine.pipeline.journal.get(seen.id),
-        await events(world, seen),
-        await due_later(world, seen),
-        world.writes,
-    )
-
-
-@pytest.mark.first(2)
-@pytest.mark.parametrize(
-    ("act", "begin"),
-    [(extend, renamed), (keep, renamed), (end, renamed), (stop, _set)],
-)
-async def test_a_click_whose_process_died_before_it_was_marked_done_counts_once(
-    world: World, mine: Replica, act: Act, begin: Callable[[World, Replica], Awaitable[Change]]
-) -> None:
-    change = await begin(world, mine)
-    await act(mine.pipeline, change, "click")
-    once = await mine.pipeline.journal.get(change.id), await events(world, change), world.writes
-    world.clock.moment += timedelta(minutes=1)
-
-    await act(mine.pipeline, once[0], "click")
-
-    assert once == (await mine.pipeline.journal.get(change.id), await events(world, change), world.writes)
+    assert now == await state_of(world, mine, seen)
 
 
 async def test_a_set_that_was_let_through_is_not_withdrawn(world: World, mine: Replica) -> None:
@@ -294,14 +243,6 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
     assert (now.run.undone_by, now.run.revert_failure) == (None, "")
     assert "not_reverted" not in await events(world, change)
     assert (world.live(TARGET) or {})["name"] == ("Theirs" if changed_since else "For now")
-
-
-async def test_what_was_reverted_is_not_undone_as_well(world: World, mine: Replica) -> None:
-    change = await renamed(world, mine)
-    await end(mine.pipeline, change, "click")
-
-    with pytest.raises(NotUndoable):
-        await mine.pipeline.followups.undo(await mine.pipeline.journal.get(change.id), by=ALICE, channel=OPS)
 
 
 async def test_what_is_gone_is_not_asked_for_again(world: World, mine: Replica) -> None:

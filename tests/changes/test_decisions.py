@@ -12,7 +12,7 @@ import structlog
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import Cause, CauseKind, ChangeRequest, Guard
+from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.propose import OWN_UNDO_WITHIN
@@ -235,7 +235,6 @@ LONG_AGO: Final = OWN_UNDO_WITHIN + timedelta(seconds=1)
         ({"decided_by": BOB}, timedelta(), False),
         ({"requester": BOB}, timedelta(), False),
         ({"requester": BOB, "decided_by": BOB}, timedelta(), False),
-        *(({"cause": Cause(kind=kind, requester=ALICE)}, timedelta(), kind is CauseKind.UNDO) for kind in CauseKind),
     ],
 )
 async def test_ones_own_act_is_what_nobody_else_had_a_hand_in_and_just_now(

@@ -23,7 +23,7 @@ from bot.changes.notify import (
     MAX_TRIES,
     MAX_UNENDED_TRIES,
     MAX_WAIT_SECONDS,
-    REPEATED,
+    REMINDER_PAUSES,
     OutboxWorker,
     is_told_elsewhere,
 )
@@ -313,18 +313,16 @@ async def added_now(notes: Notes, **fields: Any) -> Change:
     return change
 
 
-@pytest.mark.parametrize("purpose", REPEATED)
-async def test_what_is_for_later_comes_at_its_time_and_again_after_each_pause(notes: Notes, purpose: Purpose) -> None:
+async def test_a_reminder_comes_at_its_time_and_again_after_each_pause(notes: Notes) -> None:
     change = await added_now(notes)
-    await notes.enqueue(change, purpose, HOUR)
+    await notes.enqueue(change, Purpose.REMIND, HOUR)
     assert (await notes.store.outbox.backlogs())["message"][0] == 0, "it is for later"
 
     assert await notes.after(HOUR - MOMENT) == []
-    assert await notes.after(MOMENT) == [f"{purpose}-1"]
-    for number, pause in enumerate((*REPEATED[purpose], REPEATED[purpose][-1]), 2):
+    assert await notes.after(MOMENT) == ["remind-1"]
+    for number, pause in enumerate((*REMINDER_PAUSES, REMINDER_PAUSES[-1]), 2):
         assert await notes.after(pause - MOMENT) == []
-        assert await notes.store.outbox.waiting_change_ids(purpose) == [change.id]
-        assert await notes.after(MOMENT) == [f"{purpose}-{number}"]
+        assert await notes.after(MOMENT) == [f"remind-{number}"]
 
 
 async def test_a_reminder_that_slack_never_took_is_not_the_last(notes: Notes) -> None:
@@ -335,7 +333,7 @@ async def test_a_reminder_that_slack_never_took_is_not_the_last(notes: Notes) ->
         assert await notes.after(timedelta(seconds=MAX_WAIT_SECONDS)) == ["remind-1"]
 
     notes.refused = None
-    assert await notes.after(REPEATED[Purpose.REMIND][0]) == ["remind-2"]
+    assert await notes.after(REMINDER_PAUSES[0]) == ["remind-2"]
 
 
 async def test_what_is_taken_back_while_it_is_delivered_does_not_come_again(notes: Notes) -> None:
