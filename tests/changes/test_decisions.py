@@ -109,15 +109,6 @@ async def test_a_change_is_logged_once_at_its_end(world: World, policy: str, dec
     assert [line["state"] for line in logs if line["event"] == "change"] == ["applied"]
 
 
-async def test_who_asked_hears_of_an_approval_as_soon_as_it_is_done(world: World) -> None:
-    mine, change = await asked(world, POLICIES["approve"])
-
-    await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
-    await deliver(mine)
-
-    assert notices(world) == ["notify-approved"]
-
-
 async def test_who_approved_their_own_request_reads_on_its_card_what_became_of_it(world: World) -> None:
     own = GuardRule(operation="*", guard=Guard.APPROVE, self_approval=True)
     mine, change = await asked(world, Policy(guards=(own,)), fault="refused_200")
@@ -160,25 +151,6 @@ async def test_a_refusal_of_what_only_its_requester_saw_has_no_card(
     await deliver(mine)
 
     card = world.cards.get(change.id)
-    assert (card and card.state) == shown
-
-
-@pytest.mark.parametrize(("fault", "shown"), [("refused_200", State.FAILED), ("429", None)])
-async def test_an_end_that_the_service_refuses_has_a_card_and_one_that_is_tried_again_has_none(
-    world: World, fault: str, shown: State | None
-) -> None:
-    mine, change = await asked(world, POLICIES["free"], revert_after=7200)
-    world.services.rules.stage.faults.add(fault, method="PUT")
-    world.clock.moment += timedelta(hours=2)
-
-    while await mine.fire_one():
-        pass
-    await deliver(mine)
-
-    revert = await mine.pipeline.followups.last_revert(change)
-    assert revert is not None
-    assert revert.state is State.FAILED
-    card = world.cards.get(revert.id)
     assert (card and card.state) == shown
 
 

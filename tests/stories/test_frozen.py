@@ -159,22 +159,6 @@ async def test_an_approval_that_comes_after_the_start_is_for_now_which_is_frozen
     assert workspace.services.rules.get(OLD) is not None
 
 
-@pytest.mark.threat("B18")
-async def test_what_waited_for_its_service_is_not_done_in_a_freeze(
-    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, clock: Clock
-) -> None:
-    card = await alice.says(f"/rules delete {OLD}")
-    workspace.services.rules.stage.faults.add("cut_before", times=10_000)
-    await approve_card(cara, card)
-    await alice.sees_change(state=State.APPROVED, where=lambda change: change.run.waits)
-    await bob.says("/gatehouse freeze everything for 2h because cutover")
-    workspace.services.rules.stage.faults.clear()
-    clock.ahead += timedelta(minutes=2)
-    failed = await alice.sees_change(state=State.FAILED)
-    assert "frozen" in alice.slack_text(failed)
-    assert workspace.services.rules.get(OLD) is not None
-
-
 @pytest.mark.parametrize("form_timeout", [60.0])
 async def test_a_form_says_that_its_rule_is_frozen_and_keeps_what_was_typed(
     workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock

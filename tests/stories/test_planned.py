@@ -214,16 +214,6 @@ async def test_what_is_late_by_more_than_a_quarter_is_asked_about(
     assert status(workspace) == "Inactive"
 
 
-async def test_what_nobody_says_anything_of_expires(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
-    await alice.types(f"/rules off {OLD} in 2h")
-    await alice.sees_change(state=State.PLANNED)
-    clock.ahead += 3 * HOUR
-    await alice.sees_change(state=State.PLANNED, where=lambda change: change.run.held is Held.LATE)
-    clock.ahead += HELD_LONGEST + MOMENT
-    await alice.sees_change(state=State.EXPIRED)
-    assert writes(workspace) == []
-
-
 @pytest.mark.threat("B17")
 async def test_who_lost_the_right_meanwhile_begins_nothing(
     workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
