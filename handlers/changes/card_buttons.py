@@ -14,9 +14,9 @@ from handlers.blocks import messages
 from handlers.blocks.buttons import decide_button, menu, run_button, temporary_button
 from handlers.blocks.messages import Block, Message
 from handlers.changes.completeness import has_hidden, is_short
-from handlers.changes.confirmations import confirm_label, question, question_of_second_deletion, thing_of
+from handlers.changes.confirmations import confirm_label, question, thing_of, undo_question
 from handlers.changes.items_view import Progress
-from handlers.changes.subject import is_offboarding, new_status, takes_away
+from handlers.changes.subject import is_offboarding, new_status
 from handlers.changes.times import extension
 from handlers.changes.titles import is_reverted
 from handlers.gatehouse.commands import GatehouseInspect
@@ -54,16 +54,16 @@ def buttons_of(change: Change, progress: Progress | None, *, is_frozen: bool = F
 
 def decision_buttons(change: Change, *, is_frozen: bool = False) -> list[Block | None]:
     """Return the buttons that decide about a request; rights are checked at the click. *is_frozen*: a freeze blocks it."""
-    style = "danger" if takes_away(change) else "primary"
+    style = "danger" if change.edit.kind.destroys else "primary"
     if change.decision.guard is Guard.CONFIRM:
         yes = confirm_label(change)
-        no = f"Keep {thing_of(change)}" if takes_away(change) and not change.is_bulk else "Withdraw"
+        no = f"Keep {thing_of(change)}" if change.edit.kind.destroys and not change.is_bulk else "Withdraw"
         return [
             decision_button(change, yes, "confirm", style=style, confirm=question(change, yes)),
             decision_button(change, no, "keep"),
             _override_button(change) if is_frozen else None,
         ]
-    yes = APPROVE.get(change.edit.kind, "Approve") if takes_away(change) else "Approve"
+    yes = APPROVE.get(change.edit.kind, "Approve") if change.edit.kind.destroys else "Approve"
     asked = question(change, yes) if change.is_bulk or change.edit.kind.destroys else None
     return [
         decision_button(change, yes, "approve", style=style, confirm=asked),
@@ -118,7 +118,7 @@ def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | Non
         return _end_buttons(change)
     if change.run.revert_failure is RevertFailure.CHANGED and not change.is_bulk:
         return [decision_button(change, "Revert anyway", "putback"), decision_button(change, "Keep", "stay")]
-    deletes = question_of_second_deletion(change, "Undo") if change.edit.kind.creates else None
+    deletes = undo_question(change) if change.edit.kind.creates else None
     undo = decision_button(change, "Undo", "undo", confirm=deletes)
     if progress is None:
         rest = decision_button(change, "Remove the old one", "old") if change.request.moved_from else None

@@ -253,9 +253,8 @@ class Cards:
         kind = purpose.partition("-")[2]
         if kind not in wanted_notices(await self.store.channel_settings.get(change.request.requester)):
             return None
-        undo = await self.store.changes.get(change.run.undone_by) if change.run.undone_by else None
-        by, link = undo.request.requester if undo is not None else "", await self.store.cards.link(change.id)
-        message = notes_view.notice(change, kind, await tally_of(change, self.store), link=link, undone_by=by)
+        link = await self.store.cards.link(change.id)
+        message = notes_view.notice(change, kind, await tally_of(change, self.store), link=link)
         if message is None or (await self.directory.person(change.request.requester)).barred is not None:
             return None
         self.pace.take(change.request.requester)

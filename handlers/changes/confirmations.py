@@ -11,7 +11,7 @@ from bot.text.emails import mask_email
 from handlers.blocks import messages
 from handlers.blocks.buttons import confirm
 from handlers.blocks.messages import Block
-from handlers.changes.subject import ACCESS, THINGS, VERBS, is_offboarding, new_status, takes_away
+from handlers.changes.subject import ACCESS, THINGS, VERBS, is_offboarding, new_status
 from handlers.changes.titles import bare_title
 
 MAX_CONFIRM: Final = 30
@@ -24,7 +24,7 @@ def question(change: Change, yes: str) -> Block:
     # A confirm dialog has plain text, in which no time follows the reader's zone.
     if change.state is State.PROPOSED and starts is not None:
         follows = follows.replace(" at once", f" on {messages.plain_moment(int(starts.timestamp()) * 1000)} UTC")
-    return confirm(f"{messages.clip(bare_title(change), 90)}?", follows, yes, danger=takes_away(change))
+    return confirm(f"{messages.clip(bare_title(change), 90)}?", follows, yes, danger=change.edit.kind.destroys)
 
 
 def _consequence(change: Change) -> str:
@@ -49,12 +49,12 @@ def _consequence(change: Change) -> str:
     return "It takes effect at once. You can undo it."
 
 
-def question_of_second_deletion(change: Change, verb: str) -> Block:
-    """Return the confirm dialog before an undo or redo that deletes; the policy decides whether that needs an approval."""
+def undo_question(change: Change) -> Block:
+    """Return the confirm dialog before an undo that deletes; the policy decides whether that needs an approval."""
     title = messages.quote_plain(bare_title(change), 80)
     gone = "removed" if change.edit.target.service == "members" else "deleted"
     goes = "All of it is" if change.is_bulk else f"The {thing_of(change)} is"
-    return confirm(f"{verb} {title}?", f"{goes} {gone} again.", verb)
+    return confirm(f"Undo {title}?", f"{goes} {gone} again.", "Undo")
 
 
 def confirm_label(change: Change) -> str:

@@ -16,7 +16,7 @@ from bot.text.emails import mask_email, mask_emails
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, join_commas
 from handlers.changes.diff import field_changes, render
-from handlers.changes.people import author, why_words
+from handlers.changes.people import author, public_text
 from handlers.changes.subject import VERBS, new_status
 from handlers.changes.titles import title_of
 from handlers.members.views import segments_line
@@ -66,7 +66,7 @@ def line_of(item: Item, *, has_begun: bool, since: Change | None = None) -> str:
         how = "deleted" if since.edit.kind.destroys else "changed"
         return f"• {item_name(item)}: *{how} since* by {author(since)}"
     line = f"{mark if has_begun else '•'} {item_name(item)}"
-    why = why_words(item.why, 160)
+    why = public_text(item.why, 160)
     if item.outcome is Outcome.SKIPPED:
         return f"{line}: " + (f"skipped ({why})" if why else "skipped")
     if has_begun and item.outcome is Outcome.WAITING:

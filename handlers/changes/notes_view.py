@@ -26,11 +26,11 @@ from handlers.grammar.time_fields import parse_expiry, parse_start
 class Note:
     """A message about a change. *is_due*: whether it is still relevant.
 
-    *text*: makes it from the change, its outcome and one more detail. *word*: the gist of it, for a push notification.
+    *text*: makes it from the change and its outcome. *word*: the gist of it, for a push notification.
     """
 
     is_due: Callable[[Change], bool]
-    text: Callable[[Change, str, str], str]
+    text: Callable[[Change, str], str]
     word: str = ""
 
 
@@ -40,21 +40,20 @@ def note(change: Change, purpose: str, tally: Tally | None) -> Message | None:
     *tally*: of a bulk change, the outcomes of its items.
     """
     # A purpose may end in a number or a time, as in ``held-2``, so that its message is sent more than once.
-    name, *_ = purpose.partition("-")
-    if (row := NOTES.get(name)) is None or not row.is_due(change):
+    if (row := NOTES.get(purpose.partition("-")[0])) is None or not row.is_due(change):
         return None
-    text = row.text(change, _outcome(change, tally), "").strip()
-    return messages.message(f"{plain_title(change)}: {row.word}", [messages.section(text)]) if text else None
+    text = row.text(change, _outcome(change, tally))
+    return messages.message(f"{plain_title(change)}: {row.word}", [messages.section(text)])
 
 
-def notice(change: Change, kind: str, tally: Tally | None, *, link: str, undone_by: str = "") -> Message | None:
+def notice(change: Change, kind: str, tally: Tally | None, *, link: str) -> Message | None:
     """Return the direct message about *change* to its requester; None where it is no longer relevant.
 
-    *tally*: as in `note`. *link*: of its card. *undone_by*: who asked for its undo.
+    *tally*: as in `note`. *link*: of its card.
     """
     if (row := NOTICES.get(kind)) is None or not row.is_due(change):
         return None
-    text, card = row.text(change, _outcome(change, tally), undone_by), f" <{link}|Open the card>" if link else ""
+    text, card = row.text(change, _outcome(change, tally)), f" <{link}|Open the card>" if link else ""
     # Each of these texts begins with a bold line, which is also the text of the push notification.
     head = text.partition("*")[2].partition("*\n")[0].replace("`", "")
     return messages.message(head, [messages.section(f"{text}{card}")])
@@ -94,8 +93,9 @@ def _reverts_text(change: Change) -> str:
     )
 
 
-def _reverted_text(change: Change, _: str, undone_by: str) -> str:
-    by, undone, ends = f" by <@{undone_by}>" if undone_by else "", change.run.undone, change.request.reverts_at
+def _reverted_text(change: Change, _: str) -> str:
+    undone, ends = change.run.undone, change.request.reverts_at
+    by = f" by <@{undone.by}>" if undone is not None else ""
     early = " early" if undone is not None and ends is not None and undone.at < ends else ""
     said = f"{request_title(change)}: reverted" if change.is_bulk else phrases(change).undone
     return f":leftwards_arrow_with_hook: *{said}*\nYour temporary change was reverted{early}{by}."
@@ -124,39 +124,39 @@ def _go_ahead_words(change: Change) -> str:
 NOTES: Final = {
     "remind": Note(
         lambda c: c.state is State.PROPOSED,
-        lambda c, _, __: (
+        lambda c, _: (
             f":bell: {_summoned_mentions(c)} *{request_title(c)}?* {_requester(c)} needs approval by {when(c.decision.expires)}."
         ),
         "needs approval",
     ),
     "starts": Note(
         lambda c: c.state is State.PLANNED and not c.run.held,
-        lambda c, _, __: f":alarm_clock: {_requester(c)} *{request_title(c)}*: starts {when(c.request.starts_at)}.",
+        lambda c, _: f":alarm_clock: {_requester(c)} *{request_title(c)}*: starts {when(c.request.starts_at)}.",
         "starts soon",
     ),
     "moved": Note(
         lambda c: c.state is State.PLANNED and not c.run.held,
-        lambda c, _, __: f":alarm_clock: {_requester(c)} *{request_title(c)}*: moved to {when(c.request.starts_at)}.",
+        lambda c, _: f":alarm_clock: {_requester(c)} *{request_title(c)}*: moved to {when(c.request.starts_at)}.",
         "other time",
     ),
     "started": Note(
         lambda c: c.state is State.APPLIED and not c.run.undone_by,
-        lambda c, outcome, _: f"{outcome} {_requester(c)}",
+        lambda c, outcome: f"{outcome} {_requester(c)}",
         "started",
     ),
     "held": Note(
         lambda c: c.state is State.PLANNED and bool(c.run.held),
-        lambda c, _, __: f":warning: {_involved_mentions(c)} *{request_title(c)}: not started*\n{held_line(c)}",
+        lambda c, _: f":warning: {_involved_mentions(c)} *{request_title(c)}: not started*\n{held_line(c)}",
         "not started",
     ),
     "offer": Note(
         lambda c: c.is_temporary,
-        lambda c, _, __: f":bell: {_requester(c)} *{_reverts_text(c)}*\nExtend or keep it on the card.",
+        lambda c, _: f":bell: {_requester(c)} *{_reverts_text(c)}*\nExtend or keep it on the card.",
         "reverts soon",
     ),
     "break_glass": Note(
         lambda c: c.state is not State.CANCELLED,
-        lambda c, _, __: (
+        lambda c, _: (
             f":rotating_light: *Emergency override: {request_title(c)}*\n<@{c.decision.decided_by}> {_go_ahead_words(c)} "
             f"without an approval{decision_reason(c) or '.'} {_summoned_mentions(c)}"
         ),
@@ -164,7 +164,7 @@ NOTES: Final = {
     ),
     "late": Note(
         lambda c: c.is_temporary,
-        lambda c, _, __: (
+        lambda c, _: (
             f":warning: {_requester(c)} *{request_title(c)}: not reverted yet*\nIt was to be reverted at "
             f"{when(c.request.reverts_at)}, which hasn’t worked so far. Gatehouse keeps trying."
         ),
@@ -172,7 +172,7 @@ NOTES: Final = {
     ),
     "left": Note(
         lambda c: bool(c.run.revert_failure),
-        lambda c, _, __: f":warning: {_requester(c)} *{request_title(c)}: not reverted*\n{revert_failure_line(c)}",
+        lambda c, _: f":warning: {_requester(c)} *{request_title(c)}: not reverted*\n{revert_failure_line(c)}",
         "not reverted",
     ),
 }
@@ -184,20 +184,20 @@ NOT_APPROVED: Final = frozenset({State.PROPOSED, State.CANCELLED, State.DENIED})
 NOTICES: Final = {
     "approved": Note(
         lambda c: c.state not in ENDED | NOT_APPROVED,
-        lambda c, outcome, _: f"{outcome}\n{_approval_text(c)}",
+        lambda c, outcome: f"{outcome}\n{_approval_text(c)}",
     ),
     "denied": Note(
         lambda _: True,
-        lambda c, outcome, _: (
+        lambda c, outcome: (
             f"{outcome}\n{STATES[c.state].word.capitalize()} by <@{c.decision.decided_by}>{decision_reason(c) or '.'}"
         ),
     ),
-    "expired": Note(lambda _: True, lambda c, outcome, _: f"{outcome}\n{_expiry_text(c)}"),
-    "failed": Note(lambda c: c.state in ENDED, lambda c, outcome, _: f"{outcome}\n{end_line(c)}"),
+    "expired": Note(lambda _: True, lambda c, outcome: f"{outcome}\n{_expiry_text(c)}"),
+    "failed": Note(lambda c: c.state in ENDED, lambda c, outcome: f"{outcome}\n{end_line(c)}"),
     # Where a part of a bulk change could not be reverted, it is not over.
     "reverted": Note(lambda c: c.run.undone is not None, _reverted_text),
 }
-"""The direct messages to the requester, by kind; the detail of a revert is who asked for it."""
+"""The direct messages to the requester, by kind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,6 @@ def public_text(text: str, limit: int = 300) -> str:
     return esc(mask_emails(text, looked_at), limit, more=max(0, len(text) - looked_at))
 
 
-def why_words(why: str, limit: int = 300) -> str:
-    """Return why an item was not done, as a person or a service wrote it."""
-    return public_text(why, limit)
-
-
 def author(change: Change) -> str:
     """Return a mention of the requester of *change*, or “Gatehouse” for the automatic revert of a temporary one."""
     return "Gatehouse" if change.is_automatic else f"<@{change.request.requester}>"

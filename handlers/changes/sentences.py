@@ -24,7 +24,6 @@ from handlers.changes.people import (
     reason_of,
     requester_line,
     why_not_any_more,
-    why_words,
 )
 from handlers.changes.subject import THINGS, new_status, shown_email
 from handlers.changes.times import temporary_line, time_of, times_as_typed, until, when
@@ -181,7 +180,7 @@ def _failure_reason(change: Change) -> str:
         return f"{lost if lost.startswith('<') else lost[:1].upper() + lost[1:]}."
     if not change.run.outcome:
         return "" if change.is_bulk else "The service shows no sign of it."
-    why = why_words(change.run.outcome)
+    why = public_text(change.run.outcome)
     if refusal in REFUSALS:
         return f"The service says: “{why}”."
     if refusal == OutcomeUnknown.code:

@@ -89,11 +89,6 @@ def changed_segments(change: Change) -> str:
     return join_words([quote(mask_emails(one), 60) for one in found])
 
 
-def takes_away(change: Change) -> bool:
-    """Whether *change* takes its target away."""
-    return change.edit.kind.destroys
-
-
 def is_offboarding(change: Change) -> bool:
     """Whether *change* is an offboarding or its undo: it has more items than people, one for each site."""
     purpose = change.bulk.purpose

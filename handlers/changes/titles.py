@@ -13,7 +13,7 @@ from bot.changes.model.parts import RevertFailure
 from bot.changes.model.states import State
 from handlers.blocks.messages import WORD_JOINER
 from handlers.changes.phrases import Phrases, phrases
-from handlers.changes.subject import new_status, subject, takes_away
+from handlers.changes.subject import new_status, subject
 from handlers.changes.times import duration_text, until, when
 
 
@@ -67,7 +67,7 @@ def mark_of(change: Change, tally: Tally | None = None) -> str:
     """Return the emoji for the state of *change*; of a bulk change, by the *tally* of its items."""
     if is_partly_done(change, tally):
         return ":warning:"
-    if change.state is State.PROPOSED and not takes_away(change):
+    if change.state is State.PROPOSED and not change.edit.kind.destroys:
         return ":raising_hand:"
     if change.run.held and change.state is State.PLANNED:
         return ":warning:"

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.consequences import HELD_LONGEST, LATE_START
+from bot.changes.consequences import LATE_START
 from bot.changes.model.change import Change
 from bot.changes.model.parts import Held
 from bot.changes.model.states import State

@@ -667,7 +667,7 @@ def direct_messages() -> Iterator[Sample]:
         ),
     }
     for title, (kind, about) in told.items():
-        if (told_of := notes_view.notice(about, kind, None, link=LINK, undone_by=BOB)) is not None:
+        if (told_of := notes_view.notice(about, kind, None, link=LINK)) is not None:
             yield f"direct message: {title}", told_of
 
 
