@@ -1,6 +1,6 @@
-"""Translate the words of times in English, German and (the common ones) Spanish to the terms that `times` parses.
+"""Translate the words of times to the terms that `times` parses.
 
-Terms don't depend on language and spelling: ``bis morgen früh`` is ``until tomorrow morning``. Add a new word to TERMS, and
+Terms don't depend on spelling: ``till EOD`` is ``until end day``. Add a new word to TERMS, and
 several words that mean another term together to PHRASES.
 """
 
@@ -12,11 +12,6 @@ from itertools import pairwise
 from typing import Final
 from unicodedata import normalize
 from zoneinfo import ZoneInfo
-
-SPELLINGS: Final = str.maketrans(
-    {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ñ": "n", "á": "a", "é": "e", "í": "i", "ó": "o", "ú": "u", "’": "'"}
-)
-"""One spelling for each word, with umlauts and accents or without."""
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -34,119 +29,113 @@ TERMS: Final[Mapping[str, str]] = {
     word: term
     for term, words in {
         # what leads a time
-        "for": "for fuer por during",
-        "until": "until till til by bis hasta",
-        "since": "since seit desde",
-        "from": "from starting beginning ab vom von",
-        "between": "between zwischen",
+        "for": "for during",
+        "until": "until till til by",
+        "since": "since",
+        "from": "from starting beginning",
+        "between": "between",
         "to": "to",
-        "and": "and und",
-        "in": "in im",
-        "over": "over uebers",
+        "and": "and",
+        "in": "in",
+        "over": "over",
         "on": "on",
-        "at": "at um",
-        "the": "the der die das den dem des zum el la las los",
+        "at": "at",
+        "the": "the",
         "of": "of",
-        "next": "next coming naechste naechsten naechster naechstes kommende kommenden kommender",
-        "this": "this diese diesen dieser dieses diesem",
-        "last": "last past letzte letzten letzter letztes letztem vergangene vergangenen",
+        "next": "next coming",
+        "this": "this",
+        "last": "last past",
         "ago": "ago",
         "before": "before",
-        "vor": "vor",
         "after": "after",
         "as": "as",
         # days
-        "today": "today heute hoy",
-        "tomorrow": "tomorrow manana",
-        "morgen": "morgen",
-        "overmorrow": "overmorrow uebermorgen",
-        "yesterday": "yesterday gestern ayer",
-        "ereyesterday": "vorgestern",
+        "today": "today",
+        "tomorrow": "tomorrow",
+        "overmorrow": "overmorrow",
+        "yesterday": "yesterday",
         "today night": "tonight",
-        "monday": "monday mon montag lunes",
-        "tuesday": "tuesday tue tues dienstag martes",
-        "wednesday": "wednesday wed weds mittwoch miercoles",
-        "thursday": "thursday thu thur thurs donnerstag jueves",
-        "friday": "friday fri freitag viernes",
-        "saturday": "saturday sat samstag sonnabend sabado",
-        "sunday": "sunday sun sonntag domingo",
-        "month01": "january jan januar jaenner",
-        "month02": "february feb februar",
-        "month03": "march mar maerz",
+        "monday": "monday mon",
+        "tuesday": "tuesday tue tues",
+        "wednesday": "wednesday wed weds",
+        "thursday": "thursday thu thur thurs",
+        "friday": "friday fri",
+        "saturday": "saturday sat",
+        "sunday": "sunday sun",
+        "month01": "january jan",
+        "month02": "february feb",
+        "month03": "march mar",
         "month04": "april apr",
-        "month05": "may mai",
-        "month06": "june jun juni",
-        "month07": "july jul juli",
+        "month05": "may",
+        "month06": "june jun",
+        "month07": "july jul",
         "month08": "august aug",
         "month09": "september sep sept",
-        "month10": "october oct oktober okt",
+        "month10": "october oct",
         "month11": "november nov",
-        "month12": "december dec dezember dez",
+        "month12": "december dec",
         # parts of a day
-        "morning": "morning morgens frueh vormittag vormittags",
-        "noon": "noon midday mittag mittags",
-        "afternoon": "afternoon nachmittag nachmittags",
-        "evening": "evening abend abends",
-        "night": "night nacht nachts",
-        "midnight": "midnight mitternacht",
-        "end": "end ende rest",
+        "morning": "morning",
+        "noon": "noon midday",
+        "afternoon": "afternoon",
+        "evening": "evening",
+        "night": "night",
+        "midnight": "midnight",
+        "end": "end rest",
         "end day": "eod",
         "end week": "eow",
-        "end month": "eom monatsende",
+        "end month": "eom",
         "am": "am a.m",
         "pm": "pm p.m",
-        "oclock": "o'clock oclock uhr",
+        "oclock": "o'clock oclock",
         "": "st nd rd th t",
         # lengths
-        "minute": "minute minutes min mins minuten minuto minutos",
+        "minute": "minute minutes min mins",
         "m": "m",
-        "hour": "hour hours hr hrs stunde stunden std hora horas",
+        "hour": "hour hours hr hrs",
         "h": "h",
-        "day": "day days tag tage tagen dia dias",
+        "day": "day days",
         "d": "d",
-        "week": "week weeks woche wochen semana semanas",
+        "week": "week weeks",
         "w": "w",
-        "month": "month months monat monate monaten monats mes meses",
+        "month": "month months",
         "mo": "mo",
-        "year": "year years jahr jahre jahren jahres",
-        "half": "half halbe halben halber media",
-        "1.5": "anderthalb eineinhalb",
-        "1": "a an one ein eine einen einem einer un una",
+        "year": "year years",
+        "half": "half",
+        "1": "a an one",
         **{
             str(number): words
             for number, words in enumerate(
                 (
-                    "two zwei dos",
-                    "three drei tres",
-                    "four vier cuatro",
-                    "five fuenf cinco",
-                    "six sechs seis",
-                    "seven sieben siete",
-                    "eight acht ocho",
-                    "nine neun nueve",
-                    "ten zehn diez",
-                    "eleven elf",
-                    "twelve zwoelf",
+                    "two",
+                    "three",
+                    "four",
+                    "five",
+                    "six",
+                    "seven",
+                    "eight",
+                    "nine",
+                    "ten",
+                    "eleven",
+                    "twelve",
                 ),
                 2,
             )
         },
         # about time, and no time
-        "weekend": "weekend wochenende",
-        "while": "while bit weile moment",
-        "few": "few couple some several paar einige",
-        "soon": "soon bald demnaechst",
-        "later": "later spaeter",
+        "weekend": "weekend",
+        "while": "while bit moment",
+        "few": "few couple some several",
+        "soon": "soon",
+        "later": "later",
         "now": "now",
-        "further notice": "weiteres",
         "further": "further",
         "notice": "notice",
-        "auf": "auf",
         # zones
         "@UTC": "utc gmt z",
         "@Europe/London": "bst",
         "@Europe/Lisbon": "wet west",
-        "@Europe/Berlin": "cet cest mez mesz",
+        "@Europe/Berlin": "cet cest",
         "@Europe/Helsinki": "eet eest",
         "@America/New_York": "est edt et",
         "@America/Chicago": "cdt ct",
@@ -163,7 +152,6 @@ PHRASES: Final[Mapping[str, str]] = {
     "as of": "from",
     "end of": "end",
     "end this": "end",
-    "until auf further": "until further",
     **{f"this {part}": f"today {part}" for part in PARTS},
     **{f"last {part}": f"yesterday {part}" for part in PARTS},
 }
@@ -175,8 +163,8 @@ AREAS: Final = frozenset({"africa", "america", "asia", "atlantic", "australia", 
 AFTER_LENGTH: Final = frozenset(
     word
     for words in (
-        "because cause bc since please pls thanks from starting to as and then while when on at in if due tomorrow today",
-        "bitte weil wegen ab damit und danke",
+        "because cause bc since please pls thanks from",
+        "starting to as and then while when on at in if due tomorrow today",
     )
     for word in words.split()
 )
@@ -187,8 +175,6 @@ MAX_CHARACTERS: Final = 40
 AROUND: Final = ",;:!?…()[]\"'“”‘’*_~`"
 """Punctuation and styles at the ends of words."""
 DIGITS: Final = frozenset("0123456789")
-MORGEN_OF: Final = frozenset({"today", "yesterday", "on", "this", *WEEKDAYS})
-"""Terms after which the German *morgen* is the morning, and not tomorrow."""
 PIECE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]+(?:[.:,/][0-9]+)*\.?|[^\W\d_]+(?:['.][^\W\d_]+)?|[-–—]")
 DATE_WITH_STOP: Final = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.")
 
@@ -200,7 +186,7 @@ def terms_of(word: str) -> str | None:
     word = normalize("NFC", word.strip(AROUND + "."[DATE_WITH_STOP.search(word) is not None :]))
     if "/" in word and (zone := _zone(word)):
         return f"@{zone}"
-    word = word.casefold().translate(SPELLINGS)
+    word = word.casefold().replace("’", "'")
     pieces = PIECE.findall(word)
     if not pieces or sum(map(len, pieces)) != len(word):
         return None
@@ -226,18 +212,9 @@ def _zone(word: str) -> str:
 
 
 def canonical_text(terms: Sequence[str]) -> str:
-    """Return one text of *terms*, with the terms that depend on what stands before them, and without articles."""
+    """Return one text of *terms*, without articles."""
     flat = " ".join(terms).split()
-    kept: list[str] = []
-    for term, after in pairwise([*flat, ""]):
-        before = kept[-1] if kept else ""
-        if term == "the" and after[:1] not in DIGITS:
-            continue
-        if term == "am" and before[:1] not in DIGITS:
-            term = "on"  # noqa: PLW2901  the German one
-        if term == "morgen":
-            term = "morning" if before in MORGEN_OF else "tomorrow"  # noqa: PLW2901
-        kept.append(term)
+    kept = [term for term, after in pairwise([*flat, ""]) if term != "the" or after[:1] in DIGITS]
     text = f" {' '.join(kept)} "
     for phrase, meant in PHRASES.items():
         text = text.replace(f" {phrase} ", f" {meant} ")

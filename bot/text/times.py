@@ -1,4 +1,4 @@
-"""Parse times as people write them: ``2h``, ``half an hour``, ``8am``, ``tomorrow 9:30``, ``bis Montag 9 Uhr``, ``EOD``.
+"""Parse times as people write them: ``2h``, ``half an hour``, ``8am``, ``tomorrow 9:30``, ``EOD``.
 
 A text of any language and spelling is first translated to the terms of `time_words`; then the terms are parsed.
 """
@@ -195,7 +195,7 @@ ONE_OF_NEXT: Final = frozenset({"hour", "day"})
 
 def _parse_unled(text: str) -> ParsedTime | None:
     """Return a time without a leading word."""
-    if text.startswith((*PAST, "vor ", "today morning")) or text.endswith(" ago") or text in {"today", "this week"}:
+    if text.startswith((*PAST, "today morning")) or text.endswith(" ago") or text in {"today", "this week"}:
         return _parse_after_since(text)
     first, second, *_ = [*text.split(), "", ""]
     if first.isdigit() and not second.startswith("month") and second not in {"am", "pm", "oclock", "h"}:
@@ -234,7 +234,7 @@ def _parse_after_for(text: str) -> ParsedTime | None:
 
 
 def _parse_after_since(text: str) -> ParsedTime | None:
-    after = text.removeprefix("last ").removeprefix("vor ").removesuffix(" ago")
+    after = text.removeprefix("last ").removesuffix(" ago")
     if seconds := _count_seconds(after, UNITS if text.startswith("last ") else ()):
         return ParsedTime(Kind.SINCE, seconds=seconds)
     return _make_time(Kind.SINCE, parse_wall("monday 0:00" if text == "this week" else text, MIDNIGHT, looks_back=True))

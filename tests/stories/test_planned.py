@@ -276,7 +276,6 @@ async def test_what_is_put_off_while_it_is_about_to_start_does_not_start(
         f"/rules off {OLD} in 20h until tomorrow 18:00",
         f"/rules pause {OLD} tomorrow 9:00 until tomorrow 18:00",
         f"/rules pause {OLD} tomorrow 9:00 until 18:00",
-        f"/rules off {OLD} morgen 9 Uhr bis morgen 18 Uhr",
         "/gatehouse freeze shop.example.com tomorrow 9:00 until tomorrow 18:00",
     ],
 )

@@ -57,13 +57,6 @@ LENGTHS = {
     "2 hours": 120,
     "2h": 120,
     "30 min": 30,
-    "für 2 Stunden": 120,
-    "fuer zwei Tage": 2880,
-    "für eine halbe Stunde": 30,
-    "für anderthalb Stunden": 90,
-    "für 1,5 Stunden": 90,
-    "für die nächsten 2 Stunden": 120,
-    "por 2 horas": 120,
 }
 
 
@@ -111,21 +104,6 @@ ENDS = {
     "(until 18:00)": "11-23 18:00",
     "for today": "11-24 00:00",
     "for the rest of the week": "11-28 00:00",
-    "bis morgen": "11-24 09:00",
-    "bis morgen früh": "11-24 09:00",
-    "bis übermorgen": "11-25 09:00",
-    "bis heute Abend": "11-23 18:00",
-    "bis Montag 9 Uhr": "11-30 09:00",
-    "bis 18 Uhr": "11-23 18:00",
-    "bis 8 Uhr abends": "11-23 20:00",
-    "bis zum 24. Dezember": "12-24 09:00",
-    "bis nächsten Montag 8:00": "11-30 08:00",
-    "bis Montag nächste Woche": "11-30 09:00",
-    "bis Ende der Woche": "11-28 00:00",
-    "bis Monatsende": "12-01 00:00",
-    "für heute": "11-24 00:00",
-    "hasta mañana": "11-24 09:00",
-    "hasta las 18:00": "11-23 18:00",
 }
 
 
@@ -172,11 +150,6 @@ STARTS = {
     "starting friday": "11-27 09:00",
     "as of 24 December": "12-24 09:00",
     "2026-12-24 18:00": "12-24 18:00",
-    "ab Montag": "11-30 09:00",
-    "am Freitag um 9 Uhr": "11-27 09:00",
-    "morgen 9 Uhr": "11-24 09:00",
-    "heute Abend": "11-23 18:00",
-    "am Montag morgen": "11-30 09:00",
 }
 
 
@@ -185,9 +158,7 @@ def test_a_start_in_a_sentence(text: str, there: str) -> None:
     assert read(text) == f"start {there}"
 
 
-@pytest.mark.parametrize(
-    ("text", "minutes"), {"in 10 minutes": 10, "in 1h": 60, "in half an hour": 30, "in 2 Tagen": 2880}.items()
-)
+@pytest.mark.parametrize(("text", "minutes"), {"in 10 minutes": 10, "in 1h": 60, "in half an hour": 30}.items())
 def test_a_start_in_so_long(text: str, minutes: int) -> None:
     assert read(text) == f"start {minutes} min"
 
@@ -207,10 +178,6 @@ WINDOWS = {
     "on friday 9:00 to 10:00 UTC": "11-27 10:00 to 11-27 11:00",
     "tomorrow 9:00 until tomorrow 18:00": "11-24 09:00 to 11-24 18:00",
     "from tomorrow until tonight": "11-24 09:00 to 11-23 20:00",
-    "morgen 9 Uhr bis morgen 18 Uhr": "11-24 09:00 to 11-24 18:00",
-    "von 9 bis 17 Uhr": "11-24 09:00 to 11-24 17:00",
-    "zwischen 8 und 9 Uhr": "11-24 08:00 to 11-24 09:00",
-    "vom 24. bis 26. Dezember": "12-24 09:00 to 12-26 09:00",
 }
 
 
@@ -241,14 +208,6 @@ SINCES = {
     "the last 2 days": "11-21 11:00",
     "last week": "11-16 11:00",
     "2 hours ago": "11-23 09:00",
-    "vor 2 Stunden": "11-23 09:00",
-    "seit gestern": "11-22 00:00",
-    "seit heute morgen": "11-23 06:00",
-    "seit letztem Freitag": "11-20 00:00",
-    "gestern Abend um 8": "11-22 20:00",
-    "letzte Nacht": "11-22 18:00",
-    "in den letzten 2 Tagen": "11-21 11:00",
-    "desde ayer": "11-22 00:00",
 }
 
 
@@ -263,13 +222,12 @@ def test_a_past_time_in_a_sentence(text: str, there: str) -> None:
         *(
             "over the weekend",
             "for the weekend",
-            "am Wochenende",
             "for a while",
             "for a couple of hours",
             "soon",
             "later",
         ),
-        *("for now", "until further notice", "bis auf weiteres", "für ein paar Stunden", "später"),
+        *("for now", "until further notice"),
     ],
 )
 def test_words_about_time_that_name_none(text: str) -> None:
@@ -278,7 +236,6 @@ def test_words_about_time_that_name_none(text: str) -> None:
 
 ON_FRIDAY = {
     "until friday 18:00": "end 11-27 18:00",
-    "bis Freitag 18 Uhr": "end 11-27 18:00",
     "until friday 8:00": "end 12-04 08:00",
     "until friday": "end 12-04 09:00",
     "until next friday 18:00": "end 12-04 18:00",
@@ -428,7 +385,7 @@ def test_the_hour_that_clocks_show_twice_is_looked_for_since_the_first() -> None
     assert moment_since(since, BERLIN, later) == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("text", ["24h", "monday", "last night", "seit gestern", "since friday 8:00", "7d", "TODAY"])
+@pytest.mark.parametrize("text", ["24h", "monday", "last night", "since friday 8:00", "7d", "TODAY"])
 def test_a_since_needs_no_word_before_it(text: str) -> None:
     assert parse_since(text)
 
