@@ -17,7 +17,7 @@ from sandbox.slack.running import LocalSlack, running_slack
 from sandbox.slack.story import Person
 from sandbox.slack.watching import watching
 from tests.bench.processes import GATEHOUSE, TUTORIAL, Bot, running
-from tests.bench.sites import rule
+from tests.bench.sites import plain_rule
 from tests.bench.standins import Places
 from tests.bench.table import Row
 
@@ -52,7 +52,7 @@ async def _measure_both(approvals: int, folder: Path) -> dict[Bot, float]:
 
 async def _approve(services: Services, slack: LocalSlack, number: int) -> float:
     """Ask for a deletion, approve it as somebody else, and return the seconds from that click to the edited card."""
-    deleted = rule(number)
+    deleted = plain_rule(number)
     services.rules.put(deleted)
     alice, cara = (Person(slack, one.id, OPS, patience=PATIENCE_SECONDS) for one in (ALICE, CARA))
     card = await alice.says(f"/rules delete {deleted['id']}")

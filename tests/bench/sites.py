@@ -10,8 +10,8 @@ CREATED_AT: Final = 1_700_000_000_000
 """Milliseconds."""
 
 
-def rule(number: int) -> Record:
-    """A rule as the service keeps it."""
+def plain_rule(number: int) -> Record:
+    """A rule with no field that a card would leave out."""
     source = f"https://shop{number % 97}.example.com/campaign/{number}"
     pair = {
         "source": {"key": "Url", "operator": ("Equals", "Contains", "Equals")[number % 3], "value": source},
@@ -25,6 +25,12 @@ def rule(number: int) -> Record:
         "status": "Active",
         "ruleType": "Redirect",
         "pairs": [pair],
+    }
+
+
+def rule(number: int) -> Record:
+    """A rule as the service keeps it."""
+    return plain_rule(number) | {
         "objectType": "rule",
         "creationDate": CREATED_AT,
         "modificationDate": CREATED_AT,
