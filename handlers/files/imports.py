@@ -12,7 +12,6 @@ from bot.changes.model.edits import Target
 from bot.changes.model.items import ImportRow, Item, Outcome
 from bot.changes.model.parts import BulkAct, ChangeRequest, Purpose
 from bot.changes.proposals import Proposal
-from bot.changes.refusals import EndsBeforeStart, TimeIsPast
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
 from bot.members.member_import_plan import Mode, plan_members, read_member_table
@@ -26,8 +25,7 @@ from bot.text.tables import Table
 from handlers.blocks import modals
 from handlers.blocks.messages import quote_plain
 from handlers.blocks.modals import View
-from handlers.changes.requests import record, resolve_end, start_of_command, with_times
-from handlers.errors import TimeIsFar
+from handlers.changes.requests import record, with_times
 from handlers.files.import_form_view import (
     MEMBER_FORMS,
     MOVED,
@@ -151,10 +149,10 @@ async def _plan_rules(content: bytes, handed: Handed, caller: Caller, gatehouse:
     groups = await _groups(gatehouse)
     if await asyncio.to_thread(is_table, content):
         table = await asyncio.to_thread(read_redirect_table, content)
-        expiry, ends_at = await _end_of_table(table, handed, caller, gatehouse)
+        expiry = _end_of_table(table)
         live = (await gatehouse.rules.all()).whole()
         rows = await asyncio.to_thread(list, plan_redirects(table, handed.host, live, first_problem))
-        plan = replace(rule_plan(rows, "line"), expiry=expiry, ends_at=ends_at, has_paths=has_paths(table))
+        plan = replace(rule_plan(rows, "line"), expiry=expiry, has_paths=has_paths(table))
     else:
         records = await asyncio.to_thread(read_rule_file, content)
         live = (await gatehouse.rules.all()).whole()
@@ -189,34 +187,19 @@ async def _with_loops(plan: ImportPlan, live: Sequence[Rule], groups: Groups | N
     return replace(plan, loops=loops, limits=() if added.is_whole else (PARTLY,))
 
 
-def _bad_end(flaw: str) -> BadFile:
-    then = "Write 2026-12-31, 2026-12-31 18:00 or 2 weeks, the same in each row, or remove the column."
-    return BadFile(f"The column until can’t be used. {flaw}", then)
-
-
-async def _end_of_table(
-    table: Table, handed: Handed, caller: Caller, gatehouse: Gatehouse
-) -> tuple[Expiry | None, datetime | None]:
-    """Return until when the rules of *table* are to last, and when that is; None for good, and for a length of time.
-
-    Raises BadFile, and as `resolve_start` does.
-    """
+def _end_of_table(table: Table) -> Expiry | None:
+    """Return until when the rules of *table* are to last, None for good; raises BadFile."""
     ends = ends_of(table)
     if not any(ends):
-        return None, None
-    if len(ends) > 1:
-        raise _bad_end("The rows differ, and an import has one end for all.")
-    (text,) = ends
+        return None
     # 01/02/2027 begins with the day in Europe, and with the month in America.
-    if "/" in text or (expiry := parse_expiry(text)) is None:
-        raise _bad_end(f"“{text[:60]}” is not a time, or is longer than a year.")
-    if expiry.seconds is not None:
-        return expiry, None
-    starts = await start_of_command(parse_start(handed.start), caller, gatehouse) or gatehouse.now()
-    try:
-        return expiry, (await resolve_end(expiry, starts, caller, gatehouse))[0]
-    except (TimeIsPast, EndsBeforeStart, TimeIsFar) as error:
-        raise _bad_end(f"“{text[:60]}” is in the past, before the start, or more than a year ahead.") from error
+    expiry = None if len(ends) > 1 or "/" in ends[0] else parse_expiry(ends[0])
+    if expiry is None:
+        raise BadFile(
+            "The column until has different times, or one that can’t be used.",
+            "Write 2026-12-31, 2026-12-31 18:00 or 2 weeks, the same in each row, or remove the column.",
+        )
+    return expiry
 
 
 RULE_IMPORT: Final = Import(RULE_FORMS, _plan_rules)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from bot.changes.model.documents import canonical_form, fingerprint
@@ -14,7 +13,6 @@ from bot.rules.lint.findings import Finding
 from bot.rules.model import RuleDraft
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, first_few, join_commas, join_words, quote_plain
-from handlers.changes.times import when
 from handlers.grammar.command import slash
 from handlers.grammar.time_fields import Expiry
 from handlers.members.views import segments_line
@@ -44,8 +42,6 @@ class ImportPlan:
     site: str = ""
     expiry: Expiry | None = None
     """Until when all of it is to last, where the file says so."""
-    ends_at: datetime | None = None
-    """When that is; None for a length of time."""
     loops: Sequence[str] = ()
     """The loops that it would cause, in plain lines: they need a reason."""
     limits: Sequence[str] = ()
@@ -97,7 +93,7 @@ def plan_blocks(plan: ImportPlan, *, filename: str) -> list[Block]:
         messages.section("\n".join(counts)),
         *lists,
         *_lost_groups_note(plan.rows),
-        *_end_note(plan),
+        *([messages.section(_end_text(plan.expiry))] if plan.expiry else []),
         *map(messages.context, plan.limits),
     ]
 
@@ -152,11 +148,8 @@ def _lost_groups_note(rows: Sequence[ImportRow]) -> list[Block]:
     return [messages.section(without)] if lost else []
 
 
-def _end_note(plan: ImportPlan) -> list[Block]:
-    if plan.expiry is None:
-        return []
-    lasts = esc(plan.expiry.as_typed, 60) if plan.ends_at is None else f"until {when(plan.ends_at)}"
-    return [messages.section(f":hourglass: *All of it lasts {lasts}*, and is reverted then.")]
+def _end_text(expiry: Expiry) -> str:
+    return f":hourglass: *All of it lasts {esc(expiry.as_typed, 60)}*, and is reverted then."
 
 
 def _loops_note(loops: Sequence[str]) -> list[Block]:

@@ -10,6 +10,7 @@ from bot.clients.lists import Gap
 from bot.members.member_import_plan import Mode, plan_members, read_member_table
 from bot.members.model import Member
 from bot.rules.files import MAX_RULES, read_rule_file
+from bot.rules.model import Groups
 from bot.rules.redirect_table import plan_redirects, read_redirect_table
 from bot.text.encoding import BadFile
 from bot.text.tables import MAX_LINE, MAX_ROWS
@@ -45,9 +46,10 @@ def imports() -> Iterator[Sample]:
         *(one.document() for one in records),
         OFF.document(),
         {"objectType": "group", "name": "Sales"},
+        {**rule(21, "Sales", pair(f"{SHOP}/sales", f"{SHOP}/sale")).document(), "groupId": "Group_gone"},
         7,
     ]
-    plan = rule_plan(plan_rules(documents, [OLD, OFF]), "record")
+    plan = rule_plan(plan_rules(documents, [OLD, OFF], Groups({}, frozenset())), "record")
     yield "rules: the preview", plan_form(RULE_FORMS, plan, file)
     changed = plan_form(RULE_FORMS, plan, file, MOVED)
     yield "rules: the preview, once more", changed
