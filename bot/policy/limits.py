@@ -32,7 +32,7 @@ class Rate:
 COMMAND_RATE: Final = Rate("commands", per_person=60, seconds=60)
 EXPORT_RATE: Final = Rate("exports", per_person=10, seconds=3600)
 IMPORT_RATE: Final = Rate("imports", per_person=60, seconds=3600)
-"""Counts how often a file is read: when it is handed over, whenever a column is chosen, and at the end."""
+"""Counts how often a file is read: when it is handed over, and when its preview is sent."""
 FILES_AT_ONCE: Final = 2
 """How many files a process works on at a time: one of 10 MB takes up to 100 MB of memory."""
 

@@ -26,11 +26,6 @@ def read_redirect_table(content: bytes) -> Table:
     return read_table(content, ("from", "to"), ("name", "until"), MAX_RULES)
 
 
-def ends_of(table: Table) -> list[str]:
-    """Return the distinct texts in the column ``until``; an empty one is a row without an end."""
-    return list(dict.fromkeys(row.values["until"] for row in table.rows))
-
-
 def has_paths(table: Table) -> bool:
     """Whether some URLs of *table* are paths, which need a host."""
     return any(row.values[column].startswith("/") for row in table.rows for column in ("from", "to"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
@@ -43,9 +42,8 @@ class _Planner:
         self._groups = None if groups is None else {*groups.names, *(rule.group_id for rule in live), "", None}
         self._ids = {rule.id for rule in live}
         self._seen: dict[str, tuple[int, str]] = {}
-        names, claimed = {_title(record) for record in records}, {_id(record) for record in records}
-        alike = (rule for rule in live if rule.title in names and rule.id not in claimed)
-        self._alike = Counter(_core(rule.document()) for rule in alike)
+        names = {_title(record) for record in records}
+        self._cores = {_core(rule.document()) for rule in live if rule.title in names}
 
     def plan(self, number: int, record: Any) -> ImportRow:
         title = _title(record)
@@ -67,8 +65,7 @@ class _Planner:
             return skip(f"the same as record {first:,}")
         if key in self._ids:
             return skip("already here, by its id")
-        if self._alike and self._alike[core := _core(_normalize(record))] > 0:
-            self._alike[core] -= 1
+        if self._cores and _core(_normalize(record)) in self._cores:
             return skip("already here, with the same name and pairs")
         if wrong := problems(draft):
             return skip(self._explain(wrong), is_refused=True)

@@ -18,7 +18,7 @@ from bot.members.member_import_plan import Mode, plan_members, read_member_table
 from bot.rules.files import read_rule_file
 from bot.rules.lint.rule_set import check_loops
 from bot.rules.model import Groups, Rule
-from bot.rules.redirect_table import ends_of, has_paths, is_table, plan_redirects, read_redirect_table
+from bot.rules.redirect_table import has_paths, is_table, plan_redirects, read_redirect_table
 from bot.rules.rule_import_plan import plan_rules
 from bot.text.encoding import BadFile
 from bot.text.tables import Table
@@ -189,11 +189,11 @@ async def _with_loops(plan: ImportPlan, live: Sequence[Rule], groups: Groups | N
 
 def _end_of_table(table: Table) -> Expiry | None:
     """Return until when the rules of *table* are to last, None for good; raises BadFile."""
-    ends = ends_of(table)
-    if not any(ends):
+    end, *others = {row.values["until"] for row in table.rows}
+    if not (end or others):
         return None
     # 01/02/2027 begins with the day in Europe, and with the month in America.
-    expiry = None if len(ends) > 1 or "/" in ends[0] else parse_expiry(ends[0])
+    expiry = None if others or "/" in end else parse_expiry(end)
     if expiry is None:
         raise BadFile(
             "The column until has different times, or one that can’t be used.",

@@ -122,8 +122,7 @@ def _list(title: str, rows: Sequence[ImportRow], word: str) -> Block:
 
 def _row_text(row: ImportRow) -> str:
     if row.edit is not None and row.edit.kind is Kind.RULE_CREATE:
-        lost = f"   :warning: its group {code(row.lost_group, 40)} doesn’t exist here" if row.lost_group else ""
-        return f"*{esc(row.title, 50)}*   {first_pair_line(RuleDraft.model_validate(row.edit.after), 40)}{lost}"
+        return f"*{esc(row.title, 50)}*   {first_pair_line(RuleDraft.model_validate(row.edit.after), 40)}"
     if row.edit is not None:
         return f"{code(row.title[:80])}   {_member_text(row)}"
     return f"{code(row.title[:80])}   {esc(row.why, 200)}" if row.title else esc(row.why, 200)

@@ -184,13 +184,6 @@ def test_what_is_here_is_skipped_and_never_changed() -> None:
     assert (by_content.why, by_content.edit) == ("already here, with the same name and pairs", None)
 
 
-def test_two_alike_in_the_service_answer_for_two_in_the_file() -> None:
-    there = (record(suffix="a", name="Twin"), record(suffix="b", name="Twin"))
-    file = [record(suffix=suffix, name="Twin") for suffix in "cde"]
-
-    assert [row.edit is None for row in plan(*file, having=there)] == [True, True, False]
-
-
 def test_a_null_says_nothing() -> None:
     made = after(only(record(description=None, groupId=None, status=None)))
 

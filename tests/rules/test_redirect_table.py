@@ -6,7 +6,7 @@ import pytest
 
 from bot.changes.model.items import ImportRow
 from bot.rules.model import Rule
-from bot.rules.redirect_table import ends_of, has_paths, plan_redirects, read_redirect_table
+from bot.rules.redirect_table import has_paths, plan_redirects, read_redirect_table
 from bot.text.encoding import BadFile
 
 SHOP = "https://shop.example.com"
@@ -87,12 +87,6 @@ def test_what_was_imported_is_skipped_the_next_time() -> None:
 
     assert len(made) == 5000
     assert not any(row.edit or row.is_refused for row in again)
-
-
-def test_the_ends_of_all_rows_are_told() -> None:
-    rows = "".join(f"{SHOP}/{at},{SHOP}/new,{end}\n" for at, end in enumerate(["2h", "", "2h"]))
-
-    assert ends_of(read_redirect_table(f"from,to,until\n{rows}".encode())) == ["2h", ""]
 
 
 @pytest.mark.parametrize(

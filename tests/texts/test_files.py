@@ -40,7 +40,7 @@ Nothing has changed yet.
 (sparkles) New
 record 1  Jobs   `https://shop.example.com/jobs` → `https://shop.example.com/careers`
 record 2  Blog readers to new shop   `https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`
-record 7  Sales   `https://shop.example.com/sales` → `https://shop.example.com/sale`   (warning) its group `Group_gone` doesn’t exist here
+record 7  Sales   `https://shop.example.com/sales` → `https://shop.example.com/sale`
 (fast_forward) Skipped
 record 3  `Summer sale`   already here, by its id
 record 4  `Old shop to new shop`   already here, by its id
@@ -63,7 +63,7 @@ Nothing has changed yet.
 (sparkles) New
 record 1  Jobs   `https://shop.example.com/jobs` → `https://shop.example.com/careers`
 record 2  Blog readers to new shop   `https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`
-record 7  Sales   `https://shop.example.com/sales` → `https://shop.example.com/sale`   (warning) its group `Group_gone` doesn’t exist here
+record 7  Sales   `https://shop.example.com/sales` → `https://shop.example.com/sale`
 (fast_forward) Skipped
 record 3  `Summer sale`   already here, by its id
 record 4  `Old shop to new shop`   already here, by its id
