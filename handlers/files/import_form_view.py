@@ -23,7 +23,7 @@ HOST: Final = "host"
 """The id of the input for the host of paths."""
 MAX_REASON: Final = 300
 """Characters of a reason: the preview keeps it in its metadata, beside a pasted text."""
-MAX_HOST: Final = 200
+MAX_HOST: Final = 100
 MAX_START: Final = 100
 MAX_PACKED: Final = 2_000
 """Characters that a pasted text may have once it is packed: a view keeps 3,000, all told."""
