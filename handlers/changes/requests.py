@@ -201,11 +201,6 @@ async def resolve_start(start: Start, caller: Caller, gatehouse: Gatehouse) -> t
     return await _resolve_time(start, caller.asked_at or gatehouse.now(), caller, gatehouse)
 
 
-async def start_of_command(start: Start | None, caller: Caller, gatehouse: Gatehouse) -> datetime | None:
-    """Return the moment that *start* means to *caller*; None for at once. Raises as `resolve_start` does."""
-    return None if start is None else (await resolve_start(start, caller, gatehouse))[0]
-
-
 async def _resolve_time(
     time: TypedTime,
     said_at: datetime,
