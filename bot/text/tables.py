@@ -101,8 +101,8 @@ def _places(headings: Sequence[str], required: Sequence[str], optional: Sequence
     if len(rest) > MAX_TITLES:
         rest[MAX_TITLES:] = [f"and {len(rest) - MAX_TITLES:,} more"]
     sentences = [
-        *(f"Rename the column “{title}” to {name}." for name, title in renamed.items()),
-        *(f"No column is called {name}." for name in missing if name not in renamed),
+        *(f"Rename the column “{title}” to “{name}”." for name, title in renamed.items()),
+        *(f"No column is called “{name}”." for name in missing if name not in renamed),
         *([f"Remove: {', '.join(rest)}."] if rest else []),
     ]
     expected = f"{' and '.join(required)}, and optionally {', '.join(optional)}"

@@ -34,7 +34,7 @@ def test_the_one_shape_is_read(content: bytes, expected: dict[str, str]) -> None
 REFUSED: dict[str, tuple[bytes, str]] = {
     "Google Contacts": (
         b"First Name,Last Name,Labels,E-mail 1 - Value\nAnna,Berg,* myContacts,a@b.co\n",
-        "Rename the column “E-mail 1 - Value” to email. Remove: “First Name”, “Last Name”, “Labels”.",
+        "Rename the column “E-mail 1 - Value” to “email”. Remove: “First Name”, “Last Name”, “Labels”.",
     ),
     "Stripe": (
         b"id,Email,Name,Plan,Status\ncus_1,a@b.co,Anna Berg,gold,canceled\n",
@@ -42,12 +42,15 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     ),
     "Gumroad": (
         b"Item Name,Buyer Email,Refunded?\nCourse,a@b.co,1\n",
-        "Rename the column “Buyer Email” to email. Remove: “Item Name”, “Refunded[?]”.",
+        "Rename the column “Buyer Email” to “email”. Remove: “Item Name”, “Refunded[?]”.",
     ),
-    "Mailchimp": (b'"Email Address",TAGS\na@b.co,vip\n', "Rename the column “Email Address” to email. Remove: “TAGS”."),
-    "German": (b"Name;Vorname;E-Mail\nBerg;Anna;a@b.co\n", "“E-Mail” to email. Remove: “Vorname”."),
-    "no headings": (b"a@b.co,Anna\nb@b.co,Ben\n", "No column is called email. Remove: “a@b.co”, “Anna”."),
-    "no emails": (b"name,phone\nAnna,1\n", "No column is called email. Remove: “phone”."),
+    "Mailchimp": (
+        b'"Email Address",TAGS\na@b.co,vip\n',
+        "Rename the column “Email Address” to “email”. Remove: “TAGS”.",
+    ),
+    "German": (b"Name;Vorname;E-Mail\nBerg;Anna;a@b.co\n", "“E-Mail” to “email”. Remove: “Vorname”."),
+    "no headings": (b"a@b.co,Anna\nb@b.co,Ben\n", "No column is called “email”. Remove: “a@b.co”, “Anna”."),
+    "no emails": (b"name,phone\nAnna,1\n", "No column is called “email”. Remove: “phone”."),
     "a heading twice": (b"email,Email\na@b.co,b@b.co\n", "Remove: “Email”.* each once"),
     "a column without a heading": (b"email,\na@b.co,x\n", "Remove: “column 2”."),
     "the result of an import": (b"email,outcome,reason\na@b.co,done,\n", "Remove: “outcome”, “reason”."),
@@ -55,10 +58,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "Excel, Unicode text": ("\ufeffName\tEmail\r\nAnna\ta@b.co\r\n".encode("utf-16-le"), "save it as CSV UTF-8"),
     "UTF-16 without a mark": ("Name\tEmail\r\n".encode("utf-16-le"), "save it as CSV UTF-8"),
     "xlsx": (b"PK\x03\x04\x14\x00\x06\x00\xd1xl/workbook.xml", "save it as CSV UTF-8"),
-    "JSON": (b'[{"email":"a@b.co"}]', "No column is called email"),
+    "JSON": (b'[{"email":"a@b.co"}]', "No column is called “email”"),
     "many columns": (b",".join(b"c%d" % n for n in range(60)) + b",email\n", "“c19”, and 40 more"),
     "nothing": (b"\xef\xbb\xbf\r\n", "is empty"),
-    "separators alone": (b",,,\n", "No column is called email"),
+    "separators alone": (b",,,\n", "No column is called “email”"),
     "a heading alone": (b"email\r\n", "is empty"),
     "an open quote": (b'email,name\nc@d.co,Ben\na@b.co,"Anna\nx@y.co,z\n', "row in line 3 can’t be read"),
     "too many rows": (b"email\n" + b"a@b.co\n" * (MAX_ROWS + 1), "more than 20,000 rows"),

@@ -92,8 +92,8 @@ def test_what_was_imported_is_skipped_the_next_time() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("name,age\nBo,3", "No column is called from. No column is called to. Remove: “age”."),
-        ("Short URL,Redirect to,Domain\na,b,c", "Rename the column “Redirect to” to to. No column is called from."),
+        ("name,age\nBo,3", "No column is called “from”. No column is called “to”. Remove: “age”."),
+        ("Short URL,Redirect to,Domain\na,b,c", "Rename the column “Redirect to” to “to”. No column is called “from”."),
         ("from,to,owner\na,b,c", "Remove: “owner”."),
     ],
 )

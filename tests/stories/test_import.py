@@ -381,7 +381,7 @@ async def test_headings_that_do_not_fit_are_named(workspace: Sandbox, bob: Colle
     bob.attaches("File", **{"sales.csv": table})
     await bob.submits()
 
-    await bob.sees_form("Rename the column “E-mail” to email. Remove: “Item”, “Buyer name”.")
+    await bob.sees_form("Rename the column “E-mail” to “email”. Remove: “Item”, “Buyer name”.")
 
 
 @pytest.mark.threat("A13")

@@ -175,8 +175,8 @@ The file is empty. Check that it was saved, and try again.
 The file is too large: 100 MB. The limit is 10 MB. Split it, and import the parts one by one.
 The file is not text in UTF-8. In a spreadsheet, save it as CSV UTF-8, and try again.
 The row in line 3 can’t be read (unexpected end of data). Usually an unclosed quote, or text after a closing one: put the whole cell in quotes.
-No column is called email. Remove: “plan”. The first row has the headings email, and optionally name, segments, site, each once.
-Rename the column “E-mail 1 - Value” to email. Remove: “First Name”. The first row has the headings email, and optionally name, segments, site, each once.
+No column is called “email”. Remove: “plan”. The first row has the headings email, and optionally name, segments, site, each once.
+Rename the column “E-mail 1 - Value” to “email”. Remove: “First Name”. The first row has the headings email, and optionally name, segments, site, each once.
 The table has more than 20,000 rows. Split it.
 Line 3 is too long: a line has at most 1,000,000 characters.
 Line 3, column 16: this is not JSON. Expecting value. Usually an extra comma, or an unclosed or typographic quote.
@@ -186,7 +186,7 @@ The JSON is nested too deeply.
 The file is JSON, but not a list of rules. Use a JSON file that Gatehouse or the dashboard exported.
 The file has an empty list. Check that the export had any rules.
 The file has 10,001 records; the limit is 10,000. Split it.
-No column is called from. No column is called to. Remove: “age”. The first row has the headings from and to, and optionally name, until, each once.
+No column is called “from”. No column is called “to”. Remove: “age”. The first row has the headings from and to, and optionally name, until, each once.
 Remove: “group”. The first row has the headings from and to, and optionally name, until, each once.\
 """
         }
