@@ -149,7 +149,7 @@ PLAYS: Final[dict[str, Callable[[Policy], None]]] = {
     "Everyone in the channel may look, on-call may change": followers,
     "A second person for every deletion": every_deletion,
     "Two approvals for a deletion": two_approvals,
-    "On-call acts alone at night, with a review after": alone_at_night,
+    "On-call acts alone at night": alone_at_night,
     "Support may let people in, but not remove them": support,
     "Two sites with different people": two_sites,
     "User groups as roles": user_groups,

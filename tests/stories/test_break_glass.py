@@ -1,4 +1,4 @@
-"""Who goes ahead alone is reviewed by somebody else, whatever becomes of what they did."""
+"""Who goes ahead alone does so for what was asked and as things were, and for nothing else."""
 
 from __future__ import annotations
 
