@@ -68,10 +68,7 @@ def _already_requested_words(error: AlreadyRequested) -> Words:
 
 
 def _not_yours_words(error: NotYours) -> Words:
-    change = error.change
-    if change.decision.glass_broken:
-        return Words("You can’t review your own emergency override.", next="Someone else who can approve has to.")
-    return Words(f"Only <@{change.request.requester}> can decide this: it is their request.", next="Ask them.")
+    return Words(f"Only <@{error.change.request.requester}> can decide this: it is their request.", next="Ask them.")
 
 
 def _approval_waits_words(error: ApprovalWaits) -> Words:

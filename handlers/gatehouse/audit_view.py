@@ -99,6 +99,7 @@ def _event_text(entry: Entry, *, public: bool) -> str:
 
 OF_FREEZES: Final = {
     "froze": "froze {name}",
+    "wants_to_lift": "asked to lift the freeze of {name}",
     "lifted": "lifted the freeze of {name}",
 }
 """What people do to freezes."""

@@ -604,7 +604,6 @@ def notes() -> Iterator[Sample]:
         "moved-1": change(Kind.RULE_UPDATE, State.PLANNED, OLD_SHOP, off(OLD_SHOP), starts_at=NOW + timedelta(days=1)),
         "remind-1": waiting,
         "offer-1": ending,
-        "review-1": alone,
         "break_glass": alone,
         "left changed": ending.with_fields(revert_failure="changed"),
         "left refused": ending.with_fields(revert_failure="refused"),

@@ -224,7 +224,6 @@ def others() -> Iterator[Sample]:
     done = WAITING.with_fields(state=State.APPLIED)
     found: dict[str, Exception] = {
         "somebody else's request": refusals.NotYours(WAITING),
-        "an override of their own": refusals.NotYours(WAITING.with_fields(glass_broken=True)),
         "a stricter policy": refusals.PolicyTightened(WAITING),
         "no longer temporary": refusals.NotTemporary(done),
         "a change that nobody knows": refusals.UnknownChange("1a2b3c4d"),

@@ -153,7 +153,6 @@ def records() -> Iterator[Sample]:
         entry(6, "refused", "rule.delete", why="no_role", count=3),
         entry(7, "exported", "rules", here=True, count=25),
         entry(8, "exported", "members/blog", here=False, count=4),
-        entry(9, "locked", "lock/“Old shop”", why="incident"),
         entry(10, "wants_to_lift", "freeze/shop.example.com"),
         entry(11, "lifted", "freeze/shop.example.com"),
         entry(12, "settings", f"settings/{OPS}"),

@@ -796,11 +796,6 @@ Only @alice can decide this: it is their request. Nothing was changed.
 (warning) Only @alice can decide this: it is their request.
 Nothing was changed. Ask them.\
 """,
-            "an override of their own": """\
-You can’t review your own emergency override. Nothing was changed.
-(warning) You can’t review your own emergency override.
-Nothing was changed. Someone else who can approve has to.\
-""",
             "a stricter policy": """\
 The policy has become stricter since this was requested. Nothing was changed.
 (warning) The policy has become stricter since this was requested.

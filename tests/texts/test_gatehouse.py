@@ -271,8 +271,7 @@ Switch off “Sale 2026” · reverted
 @alice tried to delete rules 3 times, refused: no role allows it · 2026-11-21 01:24 UTC
 @alice exported 25 rules (into the channel) · 2026-11-21 01:24 UTC
 @alice exported 4 members of blog (sent only to @alice) · 2026-11-21 01:24 UTC
-@alice locked `lock/“Old shop”`: incident · 2026-11-21 01:24 UTC
-@alice wants to lift `freeze/shop.example.com` · 2026-11-21 01:24 UTC
+@alice asked to lift the freeze of shop.example.com · 2026-11-21 01:24 UTC
 @alice lifted the freeze of shop.example.com · 2026-11-21 01:24 UTC
 @alice changed the settings of #C0OPS0001 · 2026-11-21 01:24 UTC
 @alice changed their notifications · 2026-11-21 01:24 UTC
@@ -341,7 +340,7 @@ Older changes aren’t listed here. `/gatehouse audit` has all of them.
             "digest": """\
 What changed, what is waiting, and what comes
 (newspaper) Since 2026-11-21 01:24 UTC
-3* done · *1 denied · 1* refused · *2 settings changed · 2* exported · *1 locked · 1* wants to lift · *1 lifted
+3* done · *1 denied · 1* refused · *2 settings changed · 2* exported · *1 wants to lift · 1 lifted
 • Delete “Old shop to new shop” · done
 @alice: “we test” · emergency override by @bob · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 • Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
