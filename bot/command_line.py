@@ -134,26 +134,6 @@ def export(*, form: str, since: str) -> None:
     _with_database(write_entries(_database_url(), form, seconds_of(since) if since else None, sys.stdout))
 
 
-@audit.command()
-@click.option("--head", default="", help="Number:hash of an entry, as an earlier verify printed it.")
-def verify(*, head: str) -> None:
-    """Find what was altered, dropped, added or moved.
-
-    Walks the chain of hashes, and names the first entry that is wrong.
-    """
-    from bot.server.audit_export import HEAD, verify_chain  # noqa: PLC0415
-
-    if head and not HEAD.fullmatch(head):
-        print(
-            f"--head {head}: write NUMBER:HASH as verify printed it, such as 92:2f01… with all 64 digits.",
-            file=sys.stderr,
-        )
-        sys.exit(2)
-    words, sound = _with_database(verify_chain(_database_url(), head))
-    print(words)
-    sys.exit(0 if sound else 1)
-
-
 @app.command()
 @click.option("--url", default="", help="Public address of this deployment, such as https://gatehouse.example.com")
 @click.option("--socket", is_flag=True, help="For Socket Mode: no address is needed, nor used.")

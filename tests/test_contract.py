@@ -53,9 +53,9 @@ async def test_serve_answers_slack_with_nothing_but_its_variables(transport: Tra
 
 
 def found_at_start(log: str) -> dict[str, str]:
-    """What a start says of each part, but for Slack, whose answer may come at any time, and the record."""
+    """What a start says of each part, but for Slack, whose answer may come at any time, and the audit."""
     lines = re.findall(r"\[info +\] (\w+) +\[[\w.]+\] (.*)", log.partition("listening")[0])
-    return {name: said.strip() for name, said in lines if name not in {"slack_signed_in", "audit_head"}}
+    return {name: said.strip() for name, said in lines if name not in {"slack_signed_in", "audit"}}
 
 
 async def test_serve_says_which_variables_are_missing() -> None:
@@ -70,10 +70,9 @@ async def test_serve_says_which_variables_are_missing() -> None:
 @pytest.mark.parametrize(
     ("arguments", "database"),
     [
-        ("audit verify", "postgresql://u:canary@127.0.0.1:1/db"),
         ("audit export", "postgresql://u:canary@127.0.0.1:port/db"),
         ("db upgrade", "postgresql//u:canary@h/db"),
-        ("audit verify", "mysql://u:canary@h/db"),
+        ("audit export", "mysql://u:canary@h/db"),
         ("audit export", "sqlite:////dev/null/store.db"),
         ("db upgrade", "postgresql://u:canary@127.0.0.1:1/db?sslmode=require"),
         ("db upgrade", "postgresql://u:canary@127.0.0.1:1/db?colour=red"),

@@ -59,22 +59,8 @@ def _end_details(change: Change) -> dict[str, Any]:
     return details
 
 
-def report_ends(changes: Sequence[Change]) -> None:
-    """Count and log those of *changes*, which were moved and committed, that ended or are not confirmed."""
+def count_ends(changes: Sequence[Change]) -> None:
+    """Count those of *changes*, which were moved and committed, that ended or are not confirmed."""
     for change in changes:
         if change.state is State.UNKNOWN or change.state not in LIVE:
-            kind = "bulk" if change.is_bulk else change.edit.kind.value
-            ENDED_CHANGES.labels(change.state, kind).inc()
-            if change.set_id is None:  # the line of a bulk change stands for its items
-                log.info("change", change=change.id[:8], kind=kind, state=change.state.value, **_log_details(change))
-
-
-def _log_details(change: Change) -> dict[str, Any]:
-    """Return log details: how long an executed change took, and its cause, where nobody requested it as such."""
-    began, ended, cause = change.decision.decided_at, change.run.finished_at, change.request.cause
-    details: dict[str, Any] = {}
-    if began is not None and ended is not None:
-        details["ms"] = int((ended - began).total_seconds() * 1_000)
-    if cause is not None:
-        details |= {"cause": cause.kind.value, "undoes": (change.request.undoes or "")[:8]}
-    return details
+            ENDED_CHANGES.labels(change.state, "bulk" if change.is_bulk else change.edit.kind.value).inc()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -140,10 +140,9 @@ class Freezes:
                 raise Frozen(same)
             await self._put(tx, [*kept, freeze])
             detail = {"until": freeze.until.isoformat(), "why": freeze.why}
-            event = Event("froze", freeze.by, freeze.channel, detail=detail)
-            # Before the audit event: every transaction locks the head of the audit last, or two could deadlock.
+            event = Event("froze", freeze.by, freeze.channel, target=_audit_name(freeze), detail=detail)
             await self._redraw(tx, waiting)
-            await self.store.audit.append(tx, replace(event, target=_audit_name(freeze)))
+            await self.store.audit.append(tx, event)
 
     async def lift(self, freeze_id: str, by: str, channel: str) -> tuple[ChatFreeze, bool]:
         """Count the vote of *by* to lift a freeze; return the freeze, and whether it is lifted.
@@ -166,7 +165,6 @@ class Freezes:
                 counted = found.model_copy(update={"lifted_by": wanting})
                 await self._put(tx, others if is_lifted else [*others, counted])
                 event = "lifted" if is_lifted else "wants_to_lift"
-                # Before the audit event, as in `make`.
                 await self._redraw(tx, waiting)
                 await self.store.audit.append(tx, Event(event, by, channel, target=_audit_name(found)))
             return counted, is_lifted

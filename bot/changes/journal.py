@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.changes.admission import require_admission
 from bot.changes.consequences import BEGINNINGS, CONSEQUENCES, follow_move, record_fields, set_due
 from bot.changes.effects import mark_effects
-from bot.changes.events import event_of, event_of_claim, event_of_move, event_of_request, report_ends
+from bot.changes.events import count_ends, event_of, event_of_claim, event_of_move, event_of_request
 from bot.changes.model.change import Change, Ended
 from bot.changes.model.items import Item
 from bot.changes.model.parts import Guard, Held
@@ -92,7 +92,6 @@ class Journal:
             if kept.state in {State.PROPOSED, State.PLANNED}:
                 await self.store.outbox.enqueue(tx, kept.id, "card")
                 await set_due(self.store, tx, None, kept)
-            # Last, as it locks the head of the audit, which every other writer needs, until the commit.
             await self.store.audit.append(tx, event_of_request(change), *events)
         self._wake(kept)
         return kept
@@ -153,7 +152,7 @@ class Journal:
             moved = await self._make_move(tx, change, move, by, (), **fields)
         if moved is not None:
             # Only after the commit: what was rolled back did not end, and wakes nobody.
-            report_ends([moved])
+            count_ends([moved])
             self._wake(moved)
         return moved
 
@@ -190,7 +189,7 @@ class Journal:
             async with self.store.transaction() as tx:
                 mine, stale = await self._finish(tx, some)
             finished += mine
-            report_ends([*mine, *stale])
+            count_ends([*mine, *stale])
         if finished:
             self.wake_outbox()
         return finished
@@ -214,7 +213,6 @@ class Journal:
             await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
         events = [event_of_move(move, change, GATEHOUSE) for change, move in moved]
         events += [event_of_move(Move.INVALIDATE, each, GATEHOUSE) for each in stale]
-        # Last, since it locks the head of the audit.
         await self.store.audit.append(tx, *events)
         return mine, stale
 

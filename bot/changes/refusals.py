@@ -104,7 +104,7 @@ RECORDED_AGAIN_AFTER: Final = timedelta(minutes=1)
 
 @dataclass(slots=True)
 class Refusals:
-    """Records refusals in the audit, of one person and operation at most one a minute: each entry locks the head of the audit."""
+    """Records refusals in the audit, of one person and operation at most one a minute."""
 
     note: Callable[[Event], Awaitable[None]]
     now: Callable[[], datetime]

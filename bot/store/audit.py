@@ -1,26 +1,28 @@
-"""The audit: events in the order in which they happened, each sealed with the hash of the one before it.
+"""The audit: everything that was requested, decided, done or refused.
 
-Whoever alters, drops, inserts or reorders a row breaks the chain at that row; the head, kept apart, shows where
-the end was cut off.
+Each event is also a line of the log, once it is committed: a log that is shipped
+is a record that nobody changes who can write to the database.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 import sqlalchemy as sa
+import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store.db import Session
-from bot.store.tables import audit, audit_head, cards, changes, micros, moment
+from bot.store.db import Session, after_commit
+from bot.store.tables import audit, cards, changes, micros, moment
 
-START: Final = "0" * 64
+log = structlog.get_logger(__name__)
+
 GATEHOUSE: Final = "gatehouse"
 """The actor of what Gatehouse did automatically."""
 CHUNK: Final = 500
@@ -53,19 +55,10 @@ class Entry:
     channel: str
     permalink: str
     detail: Mapping[str, Any]
-    hash: str
 
     def dump(self) -> dict[str, Any]:
         """Return the entry as one JSON object, with times in ISO 8601."""
         return asdict(self) | {"at": self.at.isoformat(), "detail": dict(self.detail)}
-
-
-@dataclass(frozen=True, slots=True)
-class Flaw:
-    """The first break in the chain: its place and its kind."""
-
-    seq: int
-    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,33 +78,18 @@ class Filters:
     """Only the newest entry of each change, and one of a bulk change; all entries that are about no change."""
 
 
-def _seal(previous: str, row: Mapping[Any, Any] | sa.RowMapping) -> str:
-    content = [row[name] for name in ("seq", "at", "event", "change_id", "target", "actor", "channel", "permalink")]
-    # The hash is made of exactly this spelling: with another one, no existing chain would verify any more.
-    text = json.dumps([previous, *content, row["detail"]], ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 class Audit:
     def __init__(self, session: Session) -> None:
         self._session = session
 
     async def append(self, tx: AsyncConnection, *events: Event) -> None:
-        """Record *events* within *tx*. Call it last in the transaction, since it locks the head until the commit."""
+        """Record *events* within *tx*, and log them once it is committed."""
         if not events:
             return
-        query = sa.select(audit_head.c.seq, audit_head.c.hash)
-        # One writer at a time from here on, since each hash follows from the one before.
-        head = (await tx.execute(query.where(audit_head.c.one == 1).with_for_update())).one()
-        seq, seal, rows = head.seq, head.hash, []
         links = await self._links(tx, {event.change_id for event in events if event.change_id})
-        for event in events:
-            seq += 1
-            row = self._row(seq, event, links.get(event.change_id, ""))
-            seal = row["hash"] = _seal(seal, row)
-            rows.append(row)
+        rows = [self._row(event, links.get(event.change_id, "")) for event in events]
         await tx.execute(sa.insert(audit), rows)
-        await tx.execute(sa.update(audit_head).where(audit_head.c.one == 1).values(seq=seq, hash=seal))
+        after_commit(tx, partial(_log, events))
 
     async def _links(self, tx: AsyncConnection, change_ids: Collection[str]) -> Mapping[str, str]:
         """Return the permalinks of the cards of these changes, by id; without changes that have none yet."""
@@ -120,9 +98,8 @@ class Audit:
         )
         return {row.change_id: row.permalink for row in await tx.execute(query)} if change_ids else {}
 
-    def _row(self, seq: int, event: Event, permalink: str) -> dict[str, Any]:
+    def _row(self, event: Event, permalink: str) -> dict[str, Any]:
         return {
-            "seq": seq,
             "at": self._session.now(),
             "event": event.event,
             "change_id": event.change_id,
@@ -135,7 +112,7 @@ class Audit:
 
     async def find(self, filters: Filters, limit: int = 50, *, skip: int = 0) -> Sequence[Entry]:
         """Return up to *limit* entries that match, newest first, after the first *skip*."""
-        query = _select(filters).order_by(audit.c.seq.desc()).limit(limit).offset(skip)
+        query = _select(filters).order_by(audit.c.at.desc(), audit.c.seq.desc()).limit(limit).offset(skip)
         return [_entry(row) for row in await self._session.rows(query)]
 
     async def find_targets(self, name: str) -> Sequence[str]:
@@ -153,7 +130,7 @@ class Audit:
         return list(dict.fromkeys(target for target, detail in details if wanted in detail))
 
     async def all(self, filters: Filters) -> AsyncIterator[Entry]:
-        """Yield every entry that matches, oldest first, read in pages."""
+        """Yield every entry that matches, oldest first, read in pages; without what is being recorded at that moment."""
         last = 0
         while True:
             query = _select(filters).where(audit.c.seq > last).order_by(audit.c.seq).limit(CHUNK)
@@ -164,44 +141,14 @@ class Audit:
                 return
             last = rows[-1].seq
 
-    async def head(self) -> tuple[int, str]:
-        """Return number and hash of the last entry: kept elsewhere, they prove later that no entries were cut off at the end."""
-        (row,) = await self._session.rows(sa.select(audit_head.c.seq, audit_head.c.hash))
-        return row.seq, row.hash
 
-    async def hash_of(self, seq: int) -> str | None:
-        """Return the hash of the entry with number *seq*; None where there is none."""
-        found: str | None = await self._session.scalar(sa.select(audit.c.hash).where(audit.c.seq == seq))
-        return found
-
-    async def verify(self) -> Flaw | None:
-        """Check the whole chain, which may grow in the meantime; return its first break, or None."""
-        end = (0, START)
-        while True:
-            head = await self.head()  # read before the rows, so that at the end no entry can be behind it
-            rows = await self._read_after(end[0])
-            if not rows:
-                cut_off = f"cut off: the head is entry {head[0]}, the chain ends with entry {end[0]}"
-                return None if head == end else Flaw(end[0] + 1, cut_off)
-            for row in rows:
-                if (flaw := _flaw(row, *end)) is not None:
-                    return flaw
-                end = (row["seq"], row["hash"])
-
-    async def _read_after(self, last: int) -> Sequence[sa.RowMapping]:
-        query = sa.select(audit).order_by(audit.c.seq).limit(CHUNK)
-        async with self._session.reading() as connection:
-            return (await connection.execute(query.where(audit.c.seq > last) if last else query)).mappings().all()
-
-
-def _flaw(row: sa.RowMapping, last: int, seal: str) -> Flaw | None:
-    """Return what is wrong with the *row* that comes after entry *last* with its hash *seal*; None where nothing is."""
-    if row["seq"] != last + 1:
-        words = f"missing or inserted: after entry {last} comes entry {row['seq']}"
-        return Flaw(min(last + 1, row["seq"]), words)
-    if row["hash"] != _seal(seal, row):
-        return Flaw(row["seq"], "altered, or not where it was written: its hash does not follow from the one before")
-    return None
+def _log(events: Sequence[Event]) -> None:
+    """Log *events* without their details, which hold whole records of the services, and with them emails and secrets."""
+    for event in events:
+        about = {"change": event.change_id[:8], "target": event.target, "channel": event.channel}
+        log.info(
+            "audit", what=event.event, actor=event.actor, **{name: value for name, value in about.items() if value}
+        )
 
 
 def _select(filters: Filters) -> sa.Select[Any]:

@@ -268,6 +268,11 @@ async def insert_new(tx: AsyncConnection, table: sa.Table, row: Mapping[str, Any
     return (await tx.execute(insert(tx, table).values(row).on_conflict_do_nothing())).rowcount == 1
 
 
+def after_commit(tx: AsyncConnection, do: Callable[[], object]) -> None:
+    """Call *do* once *tx*, a transaction of `Session.writing`, is committed; not at all where it is rolled back or may be."""
+    tx.info["after_commit"].append(do)
+
+
 class Session:
     """Hands out transactions, in the order in which they are asked for.
 
@@ -299,6 +304,8 @@ class Session:
         """
         try:
             async with self._connect(self._writers) as connection, connection.begin() as whole:
+                following: list[Callable[[], object]] = []
+                connection.info["after_commit"] = following
                 yield connection
                 # Committed here and not by the end of the block, so that a failure of the COMMIT itself is known.
                 with _committing():
@@ -307,6 +314,8 @@ class Session:
             self._written = None
             raise
         self._written = self._now()
+        for do in following:
+            do()
 
     def has_written_within(self, span: timedelta) -> bool:
         """Whether the last write succeeded, at most *span* ago."""

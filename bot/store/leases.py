@@ -83,7 +83,7 @@ class Leases:
         """Release the row of *owner*, which is claimed again when it is due by *values*; the *note* is written in any case."""
         async with self._session.writing() as tx:
             await self.write(tx, which, owner, {"owner": "", "lease": 0, **values})
-            if note is not None:  # last, since it may write to the audit, whose head all writers wait for
+            if note is not None:
                 await note(tx)
 
     async def give_back(self, tx: AsyncConnection, owner: str) -> None:

@@ -143,7 +143,7 @@ timers = sa.Table(
 audit = sa.Table(
     "audit",
     metadata,
-    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("seq", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
     sa.Column("at", sa.BigInteger, nullable=False, index=True),
     sa.Column("event", sa.String(24), nullable=False),
     sa.Column("change_id", sa.String(32), nullable=False, index=True),
@@ -152,15 +152,6 @@ audit = sa.Table(
     sa.Column("channel", sa.String(32), nullable=False),
     sa.Column("permalink", sa.Text, nullable=False),
     sa.Column("detail", sa.Text, nullable=False),
-    sa.Column("hash", sa.String(64), nullable=False),
-)
-
-audit_head = sa.Table(
-    "audit_head",
-    metadata,
-    sa.Column("one", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("seq", sa.BigInteger, nullable=False),
-    sa.Column("hash", sa.String(64), nullable=False),
 )
 
 settings = sa.Table(

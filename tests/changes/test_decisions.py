@@ -106,7 +106,7 @@ async def test_a_change_is_logged_once_at_its_end(world: World, policy: str, dec
     with structlog.testing.capture_logs() as logs:
         await mine.pipeline.decisions.decide(change, decision, by)
 
-    assert [line["state"] for line in logs if line["event"] == "change"] == ["applied"]
+    assert [line["what"] for line in logs if line["event"] == "audit"][-1:] == ["applied"]
 
 
 async def test_who_approved_their_own_request_reads_on_its_card_what_became_of_it(world: World) -> None:

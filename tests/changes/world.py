@@ -36,9 +36,8 @@ from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
 from bot.policy.access import Access
 from bot.policy.model import GuardRule, Person, Policy, Role, Why
-from bot.store.audit import START
 from bot.store.engine import Store, open_store
-from bot.store.tables import audit_head, metadata
+from bot.store.tables import metadata
 from sandbox.services.database import Record
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from tests.harness.clocks import EPOCH, StandingClock
@@ -208,9 +207,7 @@ class World:
         self._fill()
         async with self.store.transaction() as tx:
             for table in metadata.tables.values():
-                if table is not audit_head:
-                    await tx.execute(sa.delete(table))
-            await tx.execute(sa.update(audit_head).values(seq=0, hash=START))
+                await tx.execute(sa.delete(table))
 
     def _fill(self) -> None:
         database = self.services.database

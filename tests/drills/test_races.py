@@ -98,7 +98,6 @@ async def check(fleet: Fleet, ended: list[Change]) -> int:
         (fleet.services.rules.get(change.edit.target.key or "") is None) == (change.edit.target.key in applied)
         for change in ended
     )
-    assert await fleet.store.audit.verify() is None
     return len(applied)
 
 

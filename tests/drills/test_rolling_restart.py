@@ -139,7 +139,6 @@ async def test_a_rolling_restart_under_load_loses_nothing_and_does_nothing_twice
         lost, twice = await outcome(traffic)
         assert (lost, twice) == (0, 0)
         assert [one.starts for one in fleet.replicas] == [1 + ROUNDS] * 2
-        assert await fleet.store.audit.verify() is None
     commands_sent = len(traffic.asked) + len(traffic.switched)
     untaken = [taken for taken, _ in traffic.asked].count(False) + [*traffic.switched.values()].count(False)
     record_property(

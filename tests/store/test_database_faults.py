@@ -24,7 +24,7 @@ from bot.changes.proposals import Proposal
 from bot.changes.refusals import Unrecorded
 from bot.changes.rights import Decision
 from bot.health import WORKS
-from bot.store.audit import Event
+from bot.store.audit import Event, Filters
 from bot.store.db import StoreError
 from bot.store.engine import Store, open_store
 from tests.changes.world import BOB, OPS, POLICIES, RULE_IDS, World, a_world, replica
@@ -71,8 +71,7 @@ async def test_four_processes_write_at_once_and_none_is_turned_away(tmp_path: Pa
         ]
         await asyncio.gather(*(write(store, number) for number, store in enumerate(stores)))
 
-        assert await stores[0].audit.head() == (800, (await stores[3].audit.head())[1])
-        assert await stores[0].audit.verify() is None
+        assert len([entry async for entry in stores[0].audit.all(Filters())]) == 800
 
 
 # D2: the disk is full, or takes no writes
@@ -154,7 +153,6 @@ async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_
         if row is not None:
             assert row.state in ({State.APPLYING, State.APPLIED} if effect else {*State} - {State.APPLIED})
             assert (row.state is State.APPLIED) != struck
-        assert await world.store.audit.verify() is None
         if fault == "read-only":
             works = disk.begun < disk.at
             assert (await world.store.health() == {"store": WORKS}) == works
@@ -167,7 +165,6 @@ async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_
         if (asked := await mine.pipeline.journal.get(asked.id)).state is State.PROPOSED:
             asked = await mine.pipeline.decisions.decide(asked, Decision.CONFIRM, BOB)
 
-        assert await world.store.audit.verify() is None
         if kind is Kind.RULE_CREATE and at == STEPS[kind] - 1 and struck:
             # What looks alike was noted, so it may have been sent: one that was is not sent again.
             assert (asked.state, effect) == (State.UNKNOWN, False)
@@ -218,7 +215,7 @@ async def test_a_damaged_file_is_refused_or_good_enough_to_open(whole: Path, tmp
         )
         try:
             async with open_store(f"sqlite:///{file}", now=StandingClock()) as store:
-                await store.audit.head()
+                await store.audit.find(Filters())
         except StoreError:
             refused += 1
     assert 0 < refused < 50

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from bot.store.db import FROZEN, MAX_TRANSACTION, make_engine, timeout_statement
 
 pytestmark = [pytest.mark.postgres, pytest.mark.parametrize("database_url", ["postgres"], indirect=True)]
-LOCKS = "UPDATE audit_head SET seq = seq"
+LOCKS = "UPDATE alembic_version SET version_num = version_num"
 READY = b"Z"
 
 

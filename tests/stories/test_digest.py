@@ -102,9 +102,7 @@ async def test_what_was_done_is_told_whatever_it_is(alice: Colleague, text: str,
 
 
 def test_what_a_digest_does_not_know_is_told() -> None:
-    known = [
-        Entry(1, datetime.now(UTC), event, "", "rules/x", "U1", "C1", "", {}, "") for event in ("brand_new", "begun")
-    ]
+    known = [Entry(1, datetime.now(UTC), event, "", "rules/x", "U1", "C1", "", {}) for event in ("brand_new", "begun")]
     text = digest_view.digest_texts(digest_view.Digest(entries=known), since=datetime.now(UTC), public=False)[0]
     assert "*1* brand new" in text
     assert "begun" not in text

@@ -74,7 +74,7 @@ FACTS: Final = RowFacts({each.id: "https://slack.example/p1" for each in CHANGES
 
 
 def entry(seq: int, event: str, target: str = "", change_id: str = "", **detail: Any) -> Entry:
-    return Entry(seq, NOW, event, change_id, target, "U0ALICE01", OPS, "", detail, "")
+    return Entry(seq, NOW, event, change_id, target, "U0ALICE01", OPS, "", detail)
 
 
 def page(*items: Any) -> ListPage[Any]:

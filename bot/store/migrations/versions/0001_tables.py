@@ -1,12 +1,11 @@
-"""Create the tables of this release, empty but for the head of the audit.
+"""Create the tables of this release, empty.
 
 It follows `bot.store.tables` for as long as it is the only migration: the second one has to freeze it.
 """
 
 from alembic import op
 
-from bot.store.audit import START
-from bot.store.tables import audit_head, metadata
+from bot.store.tables import metadata
 
 revision = "0001_tables"
 down_revision = None
@@ -20,4 +19,3 @@ def upgrade() -> None:
         for index in (index for table in metadata.tables.values() for index in table.indexes):
             index.dialect_options["postgresql"]["where"] = index.dialect_options["sqlite"]["where"]
     metadata.create_all(connection)
-    op.bulk_insert(audit_head, [{"one": 1, "seq": 0, "hash": START}])
