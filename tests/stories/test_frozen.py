@@ -68,7 +68,7 @@ async def test_what_would_be_over_by_then_is_not_offered_for_then(alice: Colleag
     [
         ("/rules pause old shop", "Do it"),
         ("/rules block https://shop.example.com/promo", "Everything below"),
-        ("/members anna.berg@example.com needs staff", "Do it"),
+        ("/members please give anna.berg@example.com staff access", "Do it"),
     ],
 )
 async def test_what_a_sentence_asks_for_is_planned_for_after_the_freeze(
