@@ -10,13 +10,15 @@ import json
 import re
 import sys
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import click
 
 from bot import __version__
-from bot.environment import read_setting
+from bot.environment import read_some
 from bot.server import start
+from bot.settings import LocalSettings
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -62,7 +64,11 @@ def _with_database(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _database_url() -> str:
-    return str(start.read_or_exit(read_setting, "database_url"))
+    return _read_local().database_url
+
+
+def _read_local() -> LocalSettings:
+    return start.read_or_exit(partial(read_some, LocalSettings))
 
 
 @app.command()
@@ -147,5 +153,5 @@ def manifest(*, url: str, socket: bool) -> None:
     if not socket and not ADDRESS.fullmatch(url):
         print("Say where Slack reaches Gatehouse: --url https://…, or --socket.", file=sys.stderr)
         sys.exit(2)
-    prefix = start.read_or_exit(read_setting, "command_prefix")
+    prefix = _read_local().command_prefix
     print(json.dumps(document(None if socket else url, prefix), indent=2, ensure_ascii=False))

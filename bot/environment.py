@@ -1,4 +1,4 @@
-"""Read the settings from the environment and ``.env``, find everything that is wrong with them, and redact their secrets.
+"""Read the settings from the environment and ``.env``, and find everything that is wrong with them.
 
 Nothing else in the project reads the environment.
 """
@@ -12,14 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from pydantic import ValidationError, create_model
+from pydantic import ValidationError
 
-from bot.settings import ENV_FILE, MEND, SECRET_SETTINGS, Settings, Variables, read_env_file
-from bot.text.redaction import passwords_in, redactor
-
-URL_SETTINGS: Final = frozenset({"database_url", "outgoing_proxy"})
-"""The settings that are URLs with a password in them."""
-
+from bot.settings import DESCRIPTIONS, ENV_FILE, Settings, Variables, read_env_file
 
 MARKS: Final = {True: "✓", False: "✗", None: "–"}
 
@@ -59,37 +54,30 @@ def _failed_finding(variable: str, source: str, words: str, mend: str) -> Findin
     return Finding("settings", False, words, mend, variable, source)
 
 
+V = TypeVar("V", bound=Variables)
+
+
 def read_settings() -> Settings:
     """Return the settings of the environment and of ``.env``; raises BadSettings with everything that is wrong.
 
     That includes unknown names: if a misspelled one were ignored, its author would believe that it is set.
     """
-    settings, problems = _read(Settings)
-    problems += _misnamed_variables()
-    if problems or settings is None:
-        raise BadSettings(*dict.fromkeys(problems))
+    problems = [*_misnamed_variables()]
+    try:
+        settings = read_some(Settings)
+    except BadSettings as error:
+        raise BadSettings(*dict.fromkeys([*error.findings, *problems])) from None
+    if problems:
+        raise BadSettings(*problems)
     return settings
 
 
-def read_setting(name: str) -> Any:
-    """Return one setting, whatever is wrong with the others; raises BadSettings."""
-    definition: dict[str, Any] = {name: (Settings.model_fields[name].annotation, Settings.model_fields[name])}
-    setting, problems = _read(create_model(name, __base__=Variables, **definition))
-    if setting is None:
-        raise BadSettings(*problems)
-    return getattr(setting, name)
-
-
-V = TypeVar("V", bound=Variables)
-
-
-def _read(kind: type[V]) -> tuple[V | None, list[Finding]]:
-    """Return the settings of *kind*, or what is wrong with them; raises BadSettings where ``.env`` can't be read."""
+def read_some(kind: type[V]) -> V:
+    """Return the settings of *kind*; raises BadSettings with all that is wrong with them, or where ``.env`` can't be read."""
     try:
-        return kind(), []
+        return kind()
     except ValidationError as error:
-        found = [(str(each["loc"][0]), each) for each in error.errors(include_url=False)]
-        return None, [_finding_of(name, each) for known in MEND for name, each in found if name == known]
+        raise BadSettings(*map(_finding_of, error.errors(include_url=False, include_input=False))) from None
     except UnicodeDecodeError:
         raise BadSettings(_failed_finding(ENV_FILE, "", "is not UTF-8 text", "Save it again as UTF-8.")) from None
     except OSError as error:
@@ -121,35 +109,11 @@ def _misnamed_variables() -> Iterator[Finding]:
                 )
 
 
-def _finding_of(name: str, error: Any) -> Finding:
-    if error["type"] == "missing":
-        words = "is not set"
-    elif error["type"] == "value_error":
-        words = str(error["ctx"]["error"])
-    elif name.startswith("members_auth"):  # somebody may have put the key there
-        words = "has a character that it can't have"
-    else:
-        words = f"can't be “{error['input']}”"
-    return _failed_finding(name.upper(), source_of(name), redact(words), MEND[name])
-
-
-def redact(text: str) -> str:
-    """Return *text* without any secret that the environment and ``.env`` hold, even where the settings are wrong.
-
-    Somebody may have put a secret into another variable, or into the policy.
-    """
-    return redactor(secret for _, values in _sources() for secret in _secrets_of(values))(text)
-
-
-def _secrets_of(values: Mapping[str, str | None]) -> Iterator[str]:
-    """Yield every secret in these variables; of a list of secrets, each one on its own, too."""
-    for variable, value in values.items():
-        if value and variable.lower() in URL_SETTINGS:
-            yield from passwords_in(value)
-        elif value and variable.lower() in SECRET_SETTINGS:
-            for part in (value, *value.split(",")):  # keys of sites, or two signing secrets
-                yield part.strip()
-                yield part.partition("=")[2].strip()
+def _finding_of(error: Any) -> Finding:
+    """Return what is wrong with a setting, without its value, and what the setting is."""
+    name = str(error["loc"][0])
+    words = "is not set" if error["type"] == "missing" else str(error["msg"]).removeprefix("Value error, ")
+    return _failed_finding(name.upper(), source_of(name), words, DESCRIPTIONS[name])
 
 
 def source_of(name: str) -> str:

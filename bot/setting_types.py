@@ -6,7 +6,7 @@ Checks that need other settings are in ``bot/settings.py``; only a URL has to kn
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
@@ -47,9 +47,9 @@ def _require_site_ids(sites: dict[str, str]) -> dict[str, str]:
     if not sites:
         raise ValueError("names no site")
     names: dict[str, str] = {}
-    for name, site in sites.items():
-        if not name or not SITE_ID.fullmatch(site):
-            raise ValueError(f"has “{name}={site}”, which is not a name and an id of letters, digits, _ and -")
+    for number, (name, site) in enumerate(sites.items(), 1):
+        if not name or not SITE_ID.fullmatch(site):  # not quoted: somebody may have put the key there
+            raise ValueError(f"has as number {number} what is not a name and an id of letters, digits, _ and -")
         if (other := names.setdefault(site, name)) != name:
             raise ValueError(f"has “{other}” and “{name}” for the same site, “{site}”")
     return sites
@@ -133,12 +133,6 @@ def _require_certificates(path: str) -> str:
     return path
 
 
-def _require_level(value: str) -> str:
-    if (level := value.upper()) not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
-        raise ValueError(f"can't be “{value}”")
-    return level
-
-
 Replaced = Annotated[SecretStr, AfterValidator(_require_replaced)]
 """A secret that is never sent, so it may hold any character."""
 Secret = Annotated[Replaced, AfterValidator(_require_sendable)]
@@ -149,6 +143,6 @@ ServiceUrl = Annotated[str, AfterValidator(_require_secure_url)]
 SlackUrl = Annotated[ServiceUrl, AfterValidator(_with_slash)]
 ProxyUrl = Annotated[str, AfterValidator(_require_proxy_url)]
 CaFile = Annotated[str, AfterValidator(_require_certificates)]
-LogLevel = Annotated[str, AfterValidator(_require_level)]
+LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)]
 CommandPrefix = Annotated[str, Field(pattern=r"^[a-z0-9_-]{0,22}$")]
 """The prefix of the commands; with the longest prefix, the longest command has 32 characters, which is Slack's limit."""

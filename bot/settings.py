@@ -1,11 +1,11 @@
-"""Define every setting: its name, its type, its default, and how to fix a wrong value."""
+"""Define every setting: its name, its type, its default, and what it is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
@@ -68,155 +68,108 @@ class Variables(BaseSettings):
         return init_settings, env_settings, _EnvFile(settings_cls, env_file=file), file_secret_settings
 
 
-def setting(description: str, *, mend: str, **field: Any) -> Any:
-    """Define a setting by what it is and what to do about a wrong value; *field* is what pydantic's `Field` takes besides."""
-    return Field(description=description, json_schema_extra={"mend": mend}, **field)
+class LocalSettings(Variables):
+    """The settings that commands need which reach neither Slack nor a service: they work while a token is not set yet."""
 
-
-class Settings(Variables):
-    """The settings of a deployment. Variables have these names in capitals; ``.env`` in the working folder is read, too."""
-
-    insecure_http: bool = setting(  # comes first: the validators of the URLs read it
-        "Allow http:// to services and a Slack that are not on this machine.",
-        mend="Write true or false.",
-        default=False,
+    database_url: str = Field(
+        "sqlite:///gatehouse.db", description="sqlite:///path, or postgresql://user:password@host/name."
+    )
+    policy_file: str | None = Field(None, description="TOML file of roles and guards.")
+    command_prefix: CommandPrefix = Field(
+        "", description="acme- gives /acme-rules: at most 22 small letters, digits, - and _."
     )
 
-    slack_bot_token: Secret = setting(
-        "Bot token (xoxb-…) of the installed app.",
-        mend="Copy the Bot User OAuth Token of the installed app from its page OAuth & Permissions; it begins with xoxb-.",
+
+class Settings(LocalSettings):
+    """The settings of a deployment. Variables have these names in capitals; ``.env`` in the working folder is read, too.
+
+    A description says what a setting is, and so what to write where its value is wrong.
+    """
+
+    insecure_http: bool = Field(  # comes first: the validators of the URLs read it
+        False, description="true allows http:// to services and a Slack that are not on this machine."
     )
-    slack_app_token: Secret | None = setting(
-        "App token (xapp-…). Set: Socket Mode is used.",
-        mend="Make an app-level token with the scope connections:write on the app's page Basic Information; "
-        "it begins with xapp-.",
-        default=None,
+
+    slack_bot_token: Secret = Field(
+        description="Bot User OAuth Token (xoxb-…) of the installed app, from its page OAuth & Permissions."
     )
-    slack_signing_secret: Replaced = setting(
-        "Signing secret of the app; not needed with SLACK_APP_TOKEN. During a rotation: old and new, with a comma.",
-        mend="Copy the Signing Secret from the app's page Basic Information, or set SLACK_APP_TOKEN for Socket Mode.",
-        default=SecretStr(""),
+    slack_app_token: Secret | None = Field(
+        None,
+        description="App-level token (xapp-…) with the scope connections:write, from the app's page Basic Information. Set: "
+        "Socket Mode is used.",
+    )
+    slack_signing_secret: Replaced = Field(
+        SecretStr(""),
         validate_default=True,
+        description="Signing Secret from the app's page Basic Information; not needed with SLACK_APP_TOKEN. During a rotation: "
+        "old and new, with a comma.",
     )
-    slack_api_url: SlackUrl = setting(
-        "Where Slack's Web API is.",
-        mend="Leave it out to use Slack itself, or write a URL such as https://slack.com/api/.",
-        default="https://slack.com/api/",
+    slack_api_url: SlackUrl = Field(
+        "https://slack.com/api/", description="Where Slack's Web API is. Leave it out to use Slack itself."
     )
 
-    rules_base_url: ServiceUrl = setting(
-        "Address of the rules service, ending in /v1.",
-        mend="Write the URL of the rules service, such as https://rules.example.com/v1.",
+    rules_base_url: ServiceUrl = Field(
+        description="URL of the rules service, ending in /v1, such as https://api2.requestly.io/v1."
     )
-    rules_api_key: Secret = setting("Sent as x-api-key.", mend="Write a key that the rules service takes.")
-
-    rules_requests_per_minute: int | None = setting(
-        "Most requests a minute from each process to the rules service. Unset: no limit.",
-        mend="Write a number, 10 or more, or leave it out for no limit.",
-        default=None,
+    rules_api_key: Secret = Field(description="Key that the rules service takes, sent as x-api-key.")
+    rules_requests_per_minute: int | None = Field(
+        None,
         ge=10,
+        description="Most requests a minute from each process to the rules service, 10 or more. Unset: no limit.",
     )
 
-    members_base_url: ServiceUrl = setting(
-        "Address of the membership service, ending in /api/v1.",
-        mend="Write the URL of the membership service, such as https://members.example.com/api/v1.",
+    members_base_url: ServiceUrl = Field(
+        description="URL of the membership service, ending in /api/v1, such as https://api.bullet.so/api/v1."
     )
-    members_api_key: Secret = setting(
-        "Key of the membership service.", mend="Write a key that the membership service takes."
+    members_api_key: Secret = Field(description="Key that the membership service takes.")
+    members_auth_header: HeaderName = Field("Authorization", description="Name of the header that carries the key.")
+    members_auth_scheme: str = Field(
+        "Bearer", pattern=r"^[!-~]*$", description="Word before the key, such as Bearer; may be empty."
     )
-    members_auth_header: HeaderName = setting(
-        "Header that carries the key.",
-        mend="Write the name of a header, such as Authorization.",
-        default="Authorization",
+    members_sites: Sites = Field(
+        description="name=site_id, comma separated, such as blog=site_1,docs=site_2; the first is the default site."
     )
-    members_auth_scheme: str = setting(
-        "Word before the key; may be empty.",
-        mend="Write one word, such as Bearer, or leave it out.",
-        default="Bearer",
-        pattern=r"^[!-~]*$",
-    )
-    members_sites: Sites = setting(
-        "name=site_id, comma separated; the first is the default site.",
-        mend="Write name=site_id, comma separated, such as blog=site_1,docs=site_2.",
-    )
-    members_api_keys: SiteKeys = setting(
-        "name=key, comma separated, for sites with a key of their own.",
-        mend="Write name=key with names of MEMBERS_SITES, comma separated, such as docs=KEY.",
+    members_api_keys: SiteKeys = Field(
         default_factory=dict,
+        description="name=key, comma separated, for sites of MEMBERS_SITES with a key of their own, such as docs=KEY.",
     )
-    members_requests_per_minute: int | None = setting(
-        "The same for the membership service, all sites together.",
-        mend="Write a number, 10 or more, or leave it out for no limit.",
-        default=None,
-        ge=10,
+    members_requests_per_minute: int | None = Field(
+        None, ge=10, description="The same limit for the membership service, all sites together."
     )
-    members_segments: str = setting(
-        "Segments to offer even while no member has them, comma separated.",
-        mend="Write names of segments, comma separated.",
-        default="",
+    members_segments: str = Field("", description="Segments to offer even while no member has them, comma separated.")
+
+    list_fields_to_ignore: str = Field(
+        "",
+        description="Fields and headers of both services' lists that say nothing about more records, comma separated.",
     )
 
-    list_fields_to_ignore: str = setting(
-        "Fields and headers of both services' lists that say nothing about more records, comma separated.",
-        mend="Write the names that messages show, comma separated, such as quota.total.",
-        default="",
+    service_timeout: float = Field(
+        15.0, gt=0, le=60, description="Seconds that a service has for a whole answer, at most 60."
     )
-
-    database_url: str = setting(
-        "sqlite:///path or postgresql://…",
-        mend="Write sqlite:///gatehouse.db, or postgresql://user:password@host/name.",
-        default="sqlite:///gatehouse.db",
-    )
-    policy_file: str | None = setting(
-        "TOML file of roles and guards.", mend="Write the path of a TOML file, or leave it out.", default=None
-    )
-    command_prefix: CommandPrefix = setting(
-        "acme- gives /acme-rules.", mend="Write at most 22 small letters, digits, - and _, such as acme-.", default=""
-    )
-    service_timeout: float = setting(
-        "Seconds a service has for a whole answer.",
-        mend="Write seconds: more than 0 and at most 60, such as 15.",
-        default=15.0,
-        gt=0,
-        le=60,
-    )
-    service_max_bytes: int = setting(
-        "Largest decoded answer that is read, in bytes, and 12 times the number of JSON values in it. Of a refusal, 64 KiB are "
-        "read. Give a pod or a service 256 MiB of memory and 16 times this (768 MiB as it is): that holds ordinary rules with "
-        "all that is made of them, and the worst answer.",
-        mend="Write bytes: 1024 or more, such as 33554432.",
-        default=32 * 1024 * 1024,
+    service_max_bytes: int = Field(
+        32 * 1024 * 1024,
         ge=1024,
+        description="Largest decoded answer that is read, in bytes, 1024 or more. Of a refusal, 64 KiB are read. Give a pod or a "
+        "service 256 MiB of memory and 16 times this (768 MiB as it is): that holds ordinary rules with all that is made of "
+        "them.",
     )
 
-    outgoing_proxy: ProxyUrl | None = setting(
-        "Proxy to Slack and both services: http://[user:password@]host:port. Never used for this machine.",
-        mend="Write http://host:port, or http://user:password@host:port with the password percent-encoded.",
-        default=None,
+    outgoing_proxy: ProxyUrl | None = Field(
+        None,
+        description="Proxy to Slack and both services: http://host:port, or http://user:password@host:port with the password "
+        "percent-encoded. Never used for this machine.",
     )
-    outgoing_proxy_except: str = setting(
-        "Hosts to reach without the proxy, comma separated; .example.com means all its subdomains.",
-        mend="Write names of hosts, comma separated, such as rules.example.com,.internal.example.com.",
-        default="",
+    outgoing_proxy_except: str = Field(
+        "", description="Hosts to reach without the proxy, comma separated; .example.com means all its subdomains."
     )
-    ca_file: CaFile | None = setting(
-        "PEM file of extra certificate authorities to trust for Slack and both services.",
-        mend="Write the path of a PEM file that Gatehouse may read, or leave it out.",
-        default=None,
+    ca_file: CaFile | None = Field(
+        None, description="PEM file of extra certificate authorities to trust for Slack and both services."
     )
 
-    host: str = setting(
-        "Address to listen on.",
-        mend="Write the address of a network interface, such as 127.0.0.1.",
-        default="127.0.0.1",
-    )
-    port: int = setting(
-        "Port to listen on.", mend="Write a number from 0 to 65535, such as 3000.", default=3000, ge=0, le=65535
-    )
-    log_level: LogLevel = setting(
-        "DEBUG, INFO, WARNING or ERROR.", mend="Write DEBUG, INFO, WARNING or ERROR.", default="INFO"
-    )
-    log_format: str = setting("text or json.", mend="Write text or json.", default="text", pattern="^(text|json)$")
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(3000, ge=0, le=65535, description="Port to listen on.")
+    log_level: LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
+    log_format: str = Field("text", pattern="^(text|json)$", description="text or json.")
 
     @property
     def signing_secrets(self) -> tuple[str, ...]:
@@ -243,7 +196,7 @@ class Settings(Variables):
     def _require_known_sites(cls, keys: dict[str, SecretStr], info: ValidationInfo) -> dict[str, SecretStr]:
         for name, key in keys.items():
             if name not in info.data.get("members_sites", keys):
-                raise ValueError(f"has “{name}”, which is not one of the names that MEMBERS_SITES has")
+                raise ValueError("has a name that MEMBERS_SITES doesn't have")
             if not key.get_secret_value():
                 raise ValueError(f"has no key for “{name}”")
         return keys
@@ -288,13 +241,7 @@ class Settings(Variables):
         return "" if value is None else self.redact(without_passwords(str(value)))
 
 
-def _mend_of(name: str) -> str:
-    extra = Settings.model_fields[name].json_schema_extra
-    return str(extra["mend"]) if isinstance(extra, dict) else ""
-
-
-MEND: Final[Mapping[str, str]] = {name: _mend_of(name) for name in Settings.model_fields}
-"""What to do about a wrong value of each setting."""
+DESCRIPTIONS: Final[Mapping[str, str]] = {name: each.description or "" for name, each in Settings.model_fields.items()}
 SECRET_SETTINGS: Final = frozenset(
     name for name, field in Settings.model_fields.items() if SecretStr.__name__ in repr(field.annotation)
 )

@@ -8,8 +8,7 @@ It is read-only: the database is opened for reading, and Slack and the services 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -20,20 +19,20 @@ from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Guard
 from bot.clients.errors import ClientError, TooLarge, Unauthorized, Unreachable, WrongAddress
 from bot.clients.lists import Listing
-from bot.environment import BadSettings, Finding, read_setting, read_settings, redact, source_of
+from bot.environment import BadSettings, Finding, read_settings, read_some, source_of
 from bot.policy.file import BadPolicy, read_policy, summary
 from bot.policy.model import DEFAULT, OPERATIONS, GuardRule, Policy
-from bot.server.largest import largest
 from bot.server.manifest import missing_scopes_text, optional_scopes_text
 from bot.server.services import open_services
 from bot.server.slack import open_slack
-from bot.settings import MEND, Settings
+from bot.settings import DESCRIPTIONS, LocalSettings, Settings
 from bot.store.db import StoreError
 from bot.store.engine import check as check_database
+from bot.text.redaction import passwords_in, redactor
 from bot.text.times import duration_words
 from handlers.blocks.messages import plural
 from handlers.grammar.parser import VERBS
-from handlers.slack.client import NOT_THE_API, Slack, SlackRefused, SlackUnreachable
+from handlers.slack.client import NOT_THE_API, SlackRefused, SlackUnreachable
 
 CONNECT_SECONDS: Final = 5.0
 
@@ -78,8 +77,12 @@ async def check(*, online: bool) -> Report:
         findings.append(Finding("settings", True, _sources()))
     except BadSettings as error:
         findings += error.findings
-    policy = _policy(findings)
-    findings.append(await _database())
+    try:
+        local = settings or read_some(LocalSettings)
+    except BadSettings:  # told already
+        return Report(findings, None, None)
+    policy = _policy(local, findings)
+    findings.append(await _database(local))
     if settings is not None and settings.ca_file is not None:
         findings.append(Finding("certificate authorities", True, f"those of {settings.ca_file}, and the usual ones"))
     if not online:
@@ -90,11 +93,12 @@ async def check(*, online: bool) -> Report:
         asked = _proxy(settings), _slack(settings), _app_token(settings), _services(settings)
         for found in await asyncio.gather(*asked):
             findings += found
+    redact = settings.redact if settings is not None else redactor(passwords_in(local.database_url))
     return Report([replace(each, words=redact(each.words)) for each in findings], settings, policy)
 
 
 def _failure(part: str, name: str, words: str, mend: str = "") -> Finding:
-    return Finding(part, False, words, mend or MEND[name], name.upper(), source_of(name))
+    return Finding(part, False, words, mend or DESCRIPTIONS[name], name.upper(), source_of(name))
 
 
 def _sources() -> str:
@@ -102,13 +106,11 @@ def _sources() -> str:
     return f"{sources.count('environment')} from the environment, {sources.count('.env')} from .env"
 
 
-def _policy(findings: list[Finding]) -> Policy | None:
+def _policy(local: LocalSettings, findings: list[Finding]) -> Policy | None:
     """Return the policy, which is read even where other settings are wrong; None where it can't be. Adds to *findings*."""
+    path = local.policy_file
     try:
-        path = read_setting("policy_file")
         policy = DEFAULT if path is None else read_policy(path, VERBS)
-    except BadSettings:
-        return None  # .env can't be read, which is told already
     except BadPolicy as error:
         mend = "See docs/policy.md"
         findings += [_failure("policy", "policy_file", f"{path}: {wrong}", mend) for wrong in error.wrong]
@@ -117,12 +119,9 @@ def _policy(findings: list[Finding]) -> Policy | None:
     return policy
 
 
-async def _database() -> Finding:
+async def _database(local: LocalSettings) -> Finding:
     try:
-        url = read_setting("database_url")
-        return Finding("database", True, await check_database(url))
-    except BadSettings:
-        return Finding("database", None, "not looked at until .env can be read")
+        return Finding("database", True, await check_database(local.database_url))
     except StoreError as error:
         return _failure("database", "database_url", str(error), error.mend)
 
@@ -155,22 +154,7 @@ async def _slack(settings: Settings) -> Sequence[Finding]:
         off = slack.clock_trouble()
         mend = "Let this machine set its clock by NTP" if off else ""
         found.append(Finding("clock", not off, off or "agrees with Slack's", mend))
-        return [*found, await validate_blocks(slack, largest())]
-
-
-async def validate_blocks(slack: Slack, drawn: Mapping[str, Any]) -> Finding:
-    """Check that Slack accepts the cards and forms in *drawn*, keyed by argument of ``blocks.validate``, which posts nothing."""
-    part, mend = "cards and forms", "Report it to the authors of Gatehouse"
-    for argument, judged in drawn.items():
-        try:
-            await slack.post_form("blocks.validate", **{argument: json.dumps(judged)})
-        except SlackRefused as refusal:
-            if refusal.code != f"invalid_{argument}":
-                return Finding(part, None, f"not checked: Slack answers blocks.validate with {refusal.code}")
-            return Finding(part, False, f"Slack refuses the largest ({refusal.code}) {refusal.errors}".strip(), mend)
-        except SlackUnreachable as error:
-            return Finding(part, None, f"not checked: no answer from Slack ({error})")
-    return Finding(part, True, "Slack takes the largest of both")
+        return found
 
 
 def _slack_failure(part: str, name: str, settings: Settings, error: SlackRefused | SlackUnreachable) -> Finding:

@@ -33,7 +33,7 @@ from starlette.responses import Response
 from bot.clients.http import ssl_context
 from bot.metrics import ACKNOWLEDGEMENTS, SLACK_RATE_LIMITS
 from bot.server.manifest import missing_scopes_text
-from bot.settings import MEND, CannotStart, Settings
+from bot.settings import DESCRIPTIONS, CannotStart, Settings
 from handlers.slack.client import FATAL, Slack, SlackRefused, SlackUnreachable
 
 log = structlog.get_logger(__name__)
@@ -119,7 +119,7 @@ async def sign_in(slack: Slack) -> None:
         answer = await slack.call("auth.test")
     except SlackRefused as refusal:
         if refusal.code in FATAL:
-            mend = MEND["slack_bot_token"]
+            mend = DESCRIPTIONS["slack_bot_token"]
             raise CannotStart(f"Slack does not accept SLACK_BOT_TOKEN ({refusal.code}). {mend}") from refusal
         # Any other error may be temporary: Gatehouse starts, and its readiness shows the error.
         slack.trouble = refusal.code

@@ -16,7 +16,7 @@ from aiohttp import ClientError, ClientSession, ClientWebSocketResponse, ClientW
 
 from bot.health import WORKS, Health, Level, health_of
 from bot.server.edge import SlackHandler
-from bot.settings import MEND, CannotStart
+from bot.settings import DESCRIPTIONS, CannotStart
 from handlers.slack.client import FATAL, Slack, SlackRefused, SlackUnreachable
 
 log = structlog.get_logger(__name__)
@@ -83,7 +83,7 @@ class SocketMode:
         if self.has_started or code not in {*FATAL, "not_allowed_token_type"}:
             log.warning("socket_mode_connect", code=code)
             return
-        raise CannotStart(f"Slack does not accept SLACK_APP_TOKEN ({code}). {MEND['slack_app_token']}")
+        raise CannotStart(f"Slack does not accept SLACK_APP_TOKEN ({code}). {DESCRIPTIONS['slack_app_token']}")
 
     async def _connect(self) -> ClientWebSocketResponse:
         """Open a connection with a URL of its own: each is good for one attempt, within some seconds."""

@@ -18,10 +18,10 @@ from bot.settings import CannotStart
 T = TypeVar("T")
 
 
-def read_or_exit(read: Callable[..., T], *name: str) -> T:
+def read_or_exit(read: Callable[[], T]) -> T:
     """Return the settings that *read* returns, or print everything that is wrong with them and exit with status 2."""
     try:
-        return read(*name)
+        return read()
     except BadSettings as error:
         print("Gatehouse can't run with these settings:", file=sys.stderr)
         print(*error.findings, sep="\n", file=sys.stderr)
