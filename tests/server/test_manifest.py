@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import yaml
 
 from bot.server import app  # noqa: F401  whatever answers to something is imported by it, and so is in the tables
 from bot.server.manifest import COMMANDS, document
@@ -138,3 +139,7 @@ def test_over_http_everything_has_an_address_and_over_a_websocket_nothing() -> N
     assert set(found) == {f"{URL}/slack/events"}
     assert "://" not in str(by_socket)
     assert (by_http["settings"]["socket_mode_enabled"], by_socket["settings"]["socket_mode_enabled"]) == (False, True)
+
+
+def test_the_manifest_in_the_tree_is_the_printed_one() -> None:
+    assert yaml.safe_load((ROOT / "manifest.yml").read_text()) == document(URL)
