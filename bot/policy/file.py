@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -42,11 +41,6 @@ LOST: Final = {
     "freeze": "there is none any more, so what was frozen could be changed. If that is what you want, restart Gatehouse",
 }
 """Tables that a reload may not remove, and why: a truncated file would look the same."""
-ALIAS: Final = re.compile(r"[\w-]+(?: +[\w-]+)*")
-NOT_AN_ALIAS: Final = "write words of letters, digits and hyphens, such as kill"
-NO_COMMAND: Final = "“{}” begins with no command: write one, such as off or members offboard"
-Commands = Mapping[str, Collection[str]]
-"""The first words of the commands, by root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +69,19 @@ def summary(path: str | None, policy: Policy) -> str:
     counts = {
         ("role", "roles"): len(policy.roles),
         ("guard", "guards"): len(policy.guards),
-        ("alias", "aliases"): len(policy.aliases),
         **({("freeze", "freezes"): len(policy.freeze)} if policy.freeze else {}),
     }
     return f"{path}: " + ", ".join(f"{count} {words[count != 1]}" for words, count in counts.items())
 
 
-def read_policy(path: str, commands: Commands) -> Policy:
-    """Return the policy in the TOML file at *path*, whose aliases stand for *commands*.
-
-    Raises BadPolicy, also for an empty file.
-    """
+def read_policy(path: str) -> Policy:
+    """Return the policy in the TOML file at *path*; raises BadPolicy, also for an empty file."""
     try:
         text = Path(path).read_text(encoding="utf-8")
         if not (tables := tomllib.loads(text)):
             raise BadPolicy(path, [Wrong("", EMPTY)])
         # Collected before the model is checked, so that one look at the file names everything that is wrong.
-        unknown = [*_unknown_roles(tables), *_wrong_aliases(tables, commands)]
+        unknown = _unknown_roles(tables)
         policy = Policy.model_validate(tables)
     except FileNotFoundError as error:
         raise BadPolicy(path, [Wrong("", "the file is not there")]) from error
@@ -127,26 +117,6 @@ def _unknown_roles(tables: dict[str, Any]) -> list[Wrong]:
     return wrong
 
 
-def _wrong_aliases(tables: dict[str, Any], commands: Commands) -> Iterator[Wrong]:
-    """Yield the aliases that hide a command, or that stand for none."""
-    aliases = tables.get("aliases")
-    for alias, command in aliases.items() if isinstance(aliases, dict) else ():
-        if isinstance(command, str) and (words := _alias_refusal(alias, command, commands)):
-            yield _locate_error(("aliases", alias), words)
-
-
-def _alias_refusal(alias: str, command: str, commands: Commands) -> str:
-    """Return why *alias* can't stand for *command*; empty where it can."""
-    verbs = {verb for root in commands.values() for verb in root}
-    if not ALIAS.fullmatch(alias):
-        return NOT_AN_ALIAS
-    if (first := alias.casefold().split()[0]) in {*commands, *verbs}:
-        return f"“{first}” is a word of Gatehouse's own: write another"
-    root, *others = command.removeprefix("/").casefold().split() or [""]
-    led = others[:1] if root in commands else [root]
-    return "" if {*led} & {*commands.get(root, verbs)} else NO_COMMAND.format(command[:40])
-
-
 def _error_words(error: Any) -> str:
     """Return what is wrong with a value, in words for the authors of policies."""
     words = MENDS.get(error["type"])
@@ -162,14 +132,13 @@ def _locate_error(place: Sequence[str | int], words: str) -> Wrong:
 class CurrentPolicy:
     """The current policy. *trouble*: what is wrong with the file, while an older version of it stays in use."""
 
-    def __init__(self, path: str | None, commands: Commands) -> None:
+    def __init__(self, path: str | None) -> None:
         """Read the file; raises BadPolicy, since there is no older policy to keep at the start."""
         self._path = path
-        self._commands = commands
         # Taken before the file is read, so that the next look notices a change made during the read.
         self._seen = self._last = self._stamp()
         self.trouble: str | None = None
-        self.policy = DEFAULT if path is None else read_policy(path, commands)
+        self.policy = DEFAULT if path is None else read_policy(path)
 
     def __call__(self) -> Policy:
         return self.policy
@@ -193,7 +162,7 @@ class CurrentPolicy:
         # Noted before it is read, so that a wrong file is reported only once.
         self._seen = self._last
         try:
-            policy = read_policy(self._path, self._commands)
+            policy = read_policy(self._path)
             for name, words in LOST.items():
                 if getattr(self.policy, name) and not getattr(policy, name):
                     raise BadPolicy(self._path, [Wrong(name, words)])

@@ -219,12 +219,6 @@ class Channels(_Strict):
     act: tuple[ChannelId, ...] = ()
 
 
-def _normalize_aliases(aliases: dict[str, str]) -> dict[str, str]:
-    return {
-        " ".join(alias.casefold().split()): " ".join(text.removeprefix("/").split()) for alias, text in aliases.items()
-    }
-
-
 class Policy(_Strict):
     """One deployment's rules. The one without any roles lets every full member do everything, under guards."""
 
@@ -233,8 +227,6 @@ class Policy(_Strict):
     guards: tuple[GuardRule, ...] = ()
     freeze: tuple[Freeze, ...] = ()
     """The freezes: what nobody may change for a while, whatever their roles."""
-    aliases: Annotated[dict[str, str], AfterValidator(_normalize_aliases)] = Field(default_factory=dict)
-    """A team's own words for the beginning of a command, in lower case."""
 
     @property
     def groups(self) -> frozenset[str]:

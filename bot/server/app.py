@@ -45,7 +45,6 @@ from bot.store.db import StoreError
 from bot.store.engine import DatabaseClock, Store, exclusive_lock, open_store
 from handlers.changes.cards import Cards
 from handlers.grammar.command import command_prefix
-from handlers.grammar.parser import VERBS
 from handlers.slack.directory import SlackDirectory
 from handlers.slack.files import SlackFiles
 from handlers.slack.forms import FORM_TIMEOUT
@@ -213,7 +212,7 @@ def _log_settings(settings: Settings) -> None:
 
 def _policy(settings: Settings) -> CurrentPolicy:
     try:
-        policy = CurrentPolicy(settings.policy_file, VERBS)
+        policy = CurrentPolicy(settings.policy_file)
     except BadPolicy as error:
         raise CannotStart(f"the policy file is wrong. {error}") from error
     log.info("policy", found=summary(settings.policy_file, policy()))

@@ -31,7 +31,6 @@ from bot.store.engine import check as check_database
 from bot.text.redaction import passwords_in, redactor
 from bot.text.times import duration_words
 from handlers.blocks.messages import plural
-from handlers.grammar.parser import VERBS
 from handlers.slack.client import NOT_THE_API, SlackRefused, SlackUnreachable
 
 CONNECT_SECONDS: Final = 5.0
@@ -110,7 +109,7 @@ def _policy(local: LocalSettings, findings: list[Finding]) -> Policy | None:
     """Return the policy, which is read even where other settings are wrong; None where it can't be. Adds to *findings*."""
     path = local.policy_file
     try:
-        policy = DEFAULT if path is None else read_policy(path, VERBS)
+        policy = DEFAULT if path is None else read_policy(path)
     except BadPolicy as error:
         mend = "See docs/policy.md"
         findings += [_failure("policy", "policy_file", f"{path}: {wrong}", mend) for wrong in error.wrong]

@@ -84,21 +84,6 @@ def _verbless_command(service: str, word: Word) -> Command | None:
     return None
 
 
-def expand_alias(text: str, aliases: Mapping[str, str]) -> str | None:
-    """Return *text* with the command in place of the alias that it begins with, or has after roots; None without one."""
-    root, said = "", text
-    while (first := said.split(maxsplit=1)) and first[0].casefold().lstrip("/") in EMPTY:
-        root, said = first[0], "".join(first[1:])
-    words = said.casefold().split()
-    # The longest alias first, since it may begin with a shorter one.
-    for alias, command in sorted(aliases.items(), key=lambda named: -len(named[0].split())):
-        length = len(alias.split())
-        if words[:length] == alias.split():
-            under = "" if command.partition(" ")[0].casefold() in EMPTY else root
-            return " ".join(filter(None, [under, command, *said.split(maxsplit=length)[length:]]))
-    return None
-
-
 def parse_mention(text: str) -> Command:
     """Return the command in ``@Gatehouse rules which …``; raises Unclear."""
     words = re.sub(r"^\s*<@[UW][A-Z0-9]*(\|[^>]*)?>\s*", "", text).strip()

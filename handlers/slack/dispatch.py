@@ -244,9 +244,9 @@ class Dispatcher:
             act.command, act.attempted, act.timer.command = outcome, outcome.writes, _command_name(outcome)
             act.caller = await self._show_waiting(act.caller, outcome)
             reply = await self._run(outcome, act.caller, act.timer.began)
-            if typed is not None and isinstance(reply, Private) and reply.is_empty:
-                reply = await self._answer_guess(act, typed, None) or reply
-            return _with_reading_line(reply, outcome, {}) if act.request.has_alias else reply
+            if typed is None or not (isinstance(reply, Private) and reply.is_empty):
+                return reply
+            return await self._answer_guess(act, typed, None) or reply
         except tuple(MISUNDERSTOOD) as error:
             if typed is None:
                 raise

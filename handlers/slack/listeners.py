@@ -28,7 +28,7 @@ from handlers.slack import registry
 from handlers.slack.client import Slack
 from handlers.slack.dispatch import Dispatcher, attempts_change
 from handlers.slack.forms import FormAck, Forms, unsaved_view
-from handlers.slack.payloads import Body, EventRequest, FormRequest, Request, expand_alias, read, read_form, read_typing
+from handlers.slack.payloads import EventRequest, FormRequest, Request, read, read_form, read_typing
 from handlers.slack.replies import REFUSAL, Answers, failed_view
 
 log = structlog.get_logger(__name__)
@@ -103,7 +103,7 @@ class Router:
         await ack()
 
     async def on_command(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        await self._take_in(read("command", self._expand_alias(body)), ack, req)
+        await self._take_in(read("command", body), ack, req)
 
     async def on_click(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
         await self._take_in(read("click", body), ack, req)
@@ -113,16 +113,11 @@ class Router:
 
     async def on_event(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
         """Take in an event that has a route; Slack redelivers events until they are acknowledged, so it may be stored first."""
-        request = read("event", self._expand_alias(body))
+        request = read("event", body)
         if isinstance(request, EventRequest) and request.route is None:
             await ack()
         else:
             await self._take_in(request, ack, req)
-
-    def _expand_alias(self, body: dict[str, Any]) -> Body:
-        """Return *body* with the command in the place of an alias from the policy, if it has one."""
-        aliases = self._gatehouse.access.policy().aliases
-        return expand_alias(body, aliases) if aliases else body
 
     async def _take_in(self, request: Request, ack: AsyncAck, req: AsyncBoltRequest) -> None:
         """Acknowledge *request* and start on it; what could change something is stored before that."""

@@ -12,7 +12,7 @@ from handlers.blocks.buttons import MORE
 from handlers.blocks.inputs import chosen_channel
 from handlers.blocks.modals import View, metadata
 from handlers.grammar import parser
-from handlers.grammar.command import Command, Unclear, command_prefix, slash
+from handlers.grammar.command import Command, Unclear, command_prefix
 from handlers.grammar.tokens import MAX_COMMAND, clean_text
 from handlers.slack.registry import (
     CLICKS,
@@ -142,11 +142,6 @@ class Request:
     """The root of a command, none in a message, and the text after it; None where nothing was typed."""
 
     @property
-    def has_alias(self) -> bool:
-        """Whether the person typed an alias: then the answer shows the command that it stands for."""
-        return TYPED in self.body
-
-    @property
     def could_change(self) -> bool:
         """Whether it could change something, and so is stored before it is acknowledged."""
         return False
@@ -232,28 +227,6 @@ def read(kind: str, body: Body) -> Request:
     return READERS[kind](body)
 
 
-TYPED: Final = "gatehouse_typed"
-"""The name under which a payload keeps what somebody typed, where a command took the place of an alias."""
-
-
-def expand_alias(body: Body, aliases: Mapping[str, str]) -> Body:
-    """Return the *body* of a command or a message with the command in place of the alias in it, before it is stored.
-
-    A request that is resumed means what it meant when it was made, whatever the policy says by then.
-    """
-    if (event := body.get("event")) is not None:
-        heard = Heard(event, _own_user(body))
-        if (meant := parser.expand_alias(text_without_mention(heard), aliases)) is None:
-            return body
-        mention = f"<@{heard.us}> " if heard.us else ""
-        return {**body, "event": {**event, "text": f"{mention}{meant}"}, TYPED: event["text"]}
-    service, text = str(body.get("command", "")), str(body.get("text") or "")
-    if (meant := parser.expand_alias(f"{_root(service)} {text}", aliases)) is None:
-        return body
-    root, _, rest = meant.partition(" ")
-    return {**body, "command": slash(root.casefold()), "text": rest, TYPED: f"{service} {text}"}
-
-
 def text_without_mention(heard: Heard) -> str:
     """Return what a message says to Gatehouse, without the mention."""
     text = str(heard.event.get("text") or "")
@@ -272,7 +245,7 @@ def _own_user(body: Body) -> str:
 
 def read_command(body: Body) -> CommandRequest:
     service, text = str(body.get("command", "")), str(body.get("text") or "")
-    asked = clean_text(str(body.get(TYPED) or f"{service} {text}")[:MAX_COMMAND])
+    asked = clean_text(f"{service} {text}"[:MAX_COMMAND])
     typed = _root(service), text
     return CommandRequest(
         body=body, caller=caller_of("command", body), asked=asked, typed_text=typed, command=_parse_typed(*typed)
@@ -303,7 +276,7 @@ def read_event(body: Body) -> EventRequest:
     us = _own_user(body)
     # Or an answer of ours that mentions Gatehouse would be answered, and so on.
     route = None if event.get("user") == us else find_event(event)
-    typed = str(body.get(TYPED) or event.get("text") or "")[:MAX_COMMAND]
+    typed = str(event.get("text") or "")[:MAX_COMMAND]
     asked = clean_text(typed.replace(f"<@{us}>", "@Gatehouse") if us else typed)
     heard = Heard(event, us)
     said = ("", text_without_mention(heard)) if event.get("type") in {"app_mention", "message"} else None

@@ -14,7 +14,6 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import Guard
 from bot.policy.file import read_policy
 from bot.policy.model import OPERATIONS, Channel, Person, Policy, Why, strictest
-from handlers.grammar.parser import VERBS
 from tests.harness.programs import ROOT
 
 MAX_LINES: Final = 25
@@ -173,7 +172,7 @@ def test_a_recipe_does_what_it_says(name: str, tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
     file.write_text(recipe["toml"])
 
-    PLAYS[name](read_policy(str(file), VERBS))
+    PLAYS[name](read_policy(str(file)))
 
     assert recipe["toml"].count("\n") <= MAX_LINES
     assert len(re.findall(r"\.(?=\s)", recipe["words"])) == 2, "for whom, and what happens"

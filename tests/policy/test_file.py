@@ -16,7 +16,6 @@ from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Guard
 from bot.policy.file import BadPolicy, CurrentPolicy, Wrong, read_policy
 from bot.policy.model import Policy
-from handlers.grammar.parser import VERBS
 
 GOOD = """\
 # Who may do what.
@@ -41,10 +40,6 @@ expires = "2h"
 [[guards]]
 operation = "rule.*"
 guard = "confirm"
-
-[aliases]
-kill = "off"
-"Mach  Schluss mit" = "/members offboard"
 """
 
 
@@ -56,12 +51,11 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_right_file_is_read(file: Path) -> None:
-    policy = read_policy(str(file), VERBS)
+    policy = read_policy(str(file))
 
     assert policy.guard_for(Kind.RULE_DELETE, None).approvals == 2
     assert policy.guard_for(Kind.RULE_UPDATE, None).guard is Guard.CONFIRM
     assert set(policy.roles) == {"team", "the leads"}
-    assert policy.aliases == {"kill": "off", "mach schluss mit": "members offboard"}
 
 
 @pytest.mark.parametrize(
@@ -100,17 +94,6 @@ def test_a_right_file_is_read(file: Path) -> None:
         ('expires = "2h"', 'expires = "31d"', "guards.1.expires", "at most 30d"),
         ('guard = "confirm"', "guard = 1", "guards.2.guard", "approve"),
         ('guard = "confirm"', 'reason = "none"', "guards.2.guard", "is not set"),
-        ('kill = "off"', "kill = 1", "aliases.kill", "text in quotes"),
-        ('kill = "off"', "delete = 'off'", "aliases.delete", "“delete” is a word of Gatehouse's own"),
-        ('kill = "off"', "'List all' = 'off'", "aliases.List all", "“list” is a word of Gatehouse's own"),
-        ('kill = "off"', "members = 'rules off'", "aliases.members", "“members” is a word of Gatehouse's own"),
-        ('kill = "off"', "'#1' = 'off'", "aliases.#1", "write words of letters"),
-        ('kill = "off"', "'' = 'off'", "aliases.", "write words of letters"),
-        ('kill = "off"', 'kill = "of"', "aliases.kill", "“of” begins with no command"),
-        ('kill = "off"', 'kill = ""', "aliases.kill", "“” begins with no command"),
-        ('kill = "off"', 'kill = "rules"', "aliases.kill", "“rules” begins with no command"),
-        ('kill = "off"', 'kill = "members off"', "aliases.kill", "“members off” begins with no command"),
-        ('kill = "off"', 'kill = "kill"', "aliases.kill", "“kill” begins with no command"),
     ],
 )
 def test_what_is_wrong_is_told_by_key(file: Path, right: str, wrong: str, key: str, words: str) -> None:
@@ -118,7 +101,7 @@ def test_what_is_wrong_is_told_by_key(file: Path, right: str, wrong: str, key: s
     file.write_text(GOOD.replace(right, wrong))
 
     with pytest.raises(BadPolicy) as caught:
-        read_policy(str(file), VERBS)
+        read_policy(str(file))
 
     found = [each.key for each in caught.value.wrong if words in each.words]
     assert found == [key], [*map(str, caught.value.wrong)]
@@ -129,7 +112,7 @@ def test_everything_that_is_wrong_is_told_at_once(file: Path) -> None:
     file.write_text(wrong.replace('approvers = ["the leads"]', 'break_glass = ["the leads", "team", "leads"]'))
 
     with pytest.raises(BadPolicy) as caught:
-        read_policy(str(file), VERBS)
+        read_policy(str(file))
 
     assert [each.key for each in caught.value.wrong] == [
         "roles.team.may.2",
@@ -150,7 +133,7 @@ def test_what_cannot_be_read_is_told(file: Path, break_it: Callable[[Path], None
     break_it(file)
 
     with pytest.raises(BadPolicy, match=words):
-        read_policy(str(file), VERBS)
+        read_policy(str(file))
 
 
 PYDANTIC = re.compile("Input should|Value error|String should|Field required|[A-Z][a-z]+ input")
@@ -178,7 +161,7 @@ def test_no_text_makes_it_fail_otherwise(file: Path, text: str) -> None:
 
     wrong: Sequence[Wrong] = ()
     try:
-        assert isinstance(read_policy(str(file), VERBS), Policy)
+        assert isinstance(read_policy(str(file)), Policy)
     except BadPolicy as error:
         wrong = error.wrong
     assert [each for each in wrong if PYDANTIC.match(each.words)] == []
@@ -190,7 +173,7 @@ def test_nor_do_any_bytes(file: Path, raw: bytes) -> None:
     file.write_bytes(raw)
 
     with suppress(BadPolicy):
-        assert isinstance(read_policy(str(file), VERBS), Policy)
+        assert isinstance(read_policy(str(file)), Policy)
 
 
 @pytest.mark.parametrize("value", ["[" * 5000 + "]" * 5000, "9" * 5000])
@@ -198,7 +181,7 @@ def test_what_is_too_long_is_told(file: Path, value: str) -> None:
     file.write_text(f"x = {value}")
 
     with pytest.raises(BadPolicy):
-        read_policy(str(file), VERBS)
+        read_policy(str(file))
 
 
 def changed(file: Path, text: str, second: int) -> None:
@@ -214,7 +197,7 @@ def settled(current: CurrentPolicy) -> None:
 
 
 def test_a_broken_file_leaves_the_old_policy_in_force_and_says_so_until_it_is_right(file: Path) -> None:
-    current = CurrentPolicy(str(file), VERBS)
+    current = CurrentPolicy(str(file))
     before = current()
 
     changed(file, GOOD.replace("rule.delete", "rule.destroy"), 1)
@@ -238,11 +221,11 @@ def test_at_the_start_there_is_no_older_one_to_stay_with(file: Path) -> None:
     file.write_text("[")
 
     with pytest.raises(BadPolicy):
-        CurrentPolicy(str(file), VERBS)
+        CurrentPolicy(str(file))
 
 
 def test_without_a_file_the_policy_is_the_one_without_roles() -> None:
-    current = CurrentPolicy(None, VERBS)
+    current = CurrentPolicy(None)
     current.look()
 
     assert current() == Policy()
@@ -254,13 +237,13 @@ def test_an_empty_file_is_no_policy(file: Path, text: str) -> None:
     file.write_text(text)
 
     with pytest.raises(BadPolicy, match="the file is empty"):
-        CurrentPolicy(str(file), VERBS)
+        CurrentPolicy(str(file))
 
 
 @pytest.mark.parametrize("length", range(0, len(GOOD), 7))
 def test_a_file_that_is_still_being_written_takes_nothing_away(file: Path, length: int) -> None:
     file.write_text(GOOD)
-    current = CurrentPolicy(str(file), VERBS)
+    current = CurrentPolicy(str(file))
     before = current()
 
     changed(file, GOOD[:length], 1)
@@ -276,7 +259,7 @@ def test_a_file_that_is_still_being_written_takes_nothing_away(file: Path, lengt
 @pytest.mark.parametrize("length", range(0, len(GOOD), 7))
 def test_a_file_that_was_cut_never_takes_the_roles_or_the_guards_away(file: Path, length: int) -> None:
     file.write_text(GOOD)
-    current = CurrentPolicy(str(file), VERBS)
+    current = CurrentPolicy(str(file))
 
     changed(file, GOOD[:length], 1)
     settled(current)

@@ -14,7 +14,6 @@ from typing import Any, Final
 import pytest
 
 from bot.policy.file import BadPolicy, read_policy
-from handlers.grammar.parser import VERBS
 
 ROOT: Final = Path(__file__).parents[2]
 EXAMPLES: Final = [
@@ -68,7 +67,7 @@ def test_an_odd_value_is_taken_or_refused_in_words(example: dict[str, Any], tmp_
             policy = with_odd(example, place, odd)
             file.write_text("".join(f"{json.dumps(name)} = {toml(value)}\n" for name, value in policy.items()))
             try:
-                read_policy(str(file), VERBS)
+                read_policy(str(file))
             except BadPolicy as error:
                 refused.append(str(error))
 

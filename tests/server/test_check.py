@@ -74,9 +74,7 @@ async def test_all_is_well(variables: dict[str, str], tmp_path: Path) -> None:
 async def test_one_round_names_everything_that_does_not_work(variables: dict[str, str], tmp_path: Path) -> None:
     file, policy = tmp_path / "gatehouse.db", tmp_path / "policy.toml"
     file.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
-    policy.write_text(
-        '[[guards]]\noperation = "rule.delete"\nguard = "aprove"\napprovers = ["leads"]\n[aliases]\nkill = "of"\nzap = "off"\n'
-    )
+    policy.write_text('[[guards]]\noperation = "rule.delete"\nguard = "aprove"\napprovers = ["leads"]\n')
     wrong = {
         "SLACK_BOT_TOKEN": "xoxb-wrong",
         "SLACK_APP_TOKEN": "xapp-wrong",
@@ -92,7 +90,6 @@ async def test_one_round_names_everything_that_does_not_work(variables: dict[str
     assert failures(out) == [
         f"{where} guards.1.guard: write 'none', 'confirm', 'approve' or 'approve-or-confirm'",
         f"{where} guards.1.approvers.1: there is no role “leads”; there are no roles",
-        f"{where} aliases.kill: “of” begins with no command: write one, such as off or members offboard",
         "database: DATABASE_URL (environment): DatabaseError: file is not a database",
         "Slack: SLACK_BOT_TOKEN (environment): Slack refuses it (invalid_auth)",
         "Socket Mode: SLACK_APP_TOKEN (environment): Slack refuses it (invalid_auth)",

@@ -15,7 +15,6 @@ import sqlalchemy as sa
 from structlog.testing import capture_logs
 
 from bot.changes.model.edits import Kind
-from bot.policy.file import CurrentPolicy
 from bot.store.engine import Store
 from bot.store.tables import changes, inbox
 from sandbox.demo import Sandbox
@@ -57,7 +56,6 @@ class World:
     alice: Colleague
     clock: Clock
     reaper: Reaper
-    policy: Path
     cards: dict[str, Message] = field(default_factory=dict)
     """Of changes that were there before: target -> card."""
 
@@ -122,7 +120,6 @@ ASKS: Final = (
     clicks(ENDED, "v1.decide.end"),
     types("/rules off {Redirect_chk01}", (UPDATE, "rules/Redirect_chk01")),
     types("/rules off Redirect_help1", (UPDATE, "rules/Redirect_help1")),
-    types("/rules zap Replace_host1", (UPDATE, "rules/Replace_host1")),
     types("/rules off Seasonal campaigns to the sale", (UPDATE, "rules/Redirect_seas1")),
     types("/rules on {Redirect_bfri1}", (UPDATE, "rules/Redirect_bfri1")),
     types("/rules set {Redirect_gift01} description=Checked for 2h", (UPDATE, "rules/Redirect_gift01")),
@@ -147,12 +144,10 @@ async def interrupted_world(folder: Path, database_url: str, clock: Clock) -> As
     """A sandbox in which Alice has lists and changes, and requests die when she wants them to."""
     reaper = Reaper()
     timing = replace(QUICK, failpoint=reaper, recover_every=0.05)
-    policy = folder / "policy.toml"
-    policy.write_text('[aliases]\nzap = "off"')
-    sandboxed = busy_sandbox(folder, timing=timing, clock=clock, database_url=database_url, policy=policy)
+    sandboxed = busy_sandbox(folder, timing=timing, clock=clock, database_url=database_url)
     with capture_logs():  # each death would be shown with all that the process knew
         async with sandboxed as sandbox:
-            yield World(sandbox, Colleague(sandbox, ALICE.id, OPS), clock, reaper, policy)
+            yield World(sandbox, Colleague(sandbox, ALICE.id, OPS), clock, reaper)
 
 
 async def settled(world: World) -> None:
@@ -220,7 +215,7 @@ BETWEEN: Final = Counter([(UPDATE, "rules/Cancel_ads001")])
 
 
 async def things_change(world: World, step: str) -> None:
-    """Alice gets other lists and another last change, her channel another site, an alias another meaning.
+    """Alice gets other lists and another last change, her channel another site.
 
     And some requests look undone.
     """
@@ -231,12 +226,6 @@ async def things_change(world: World, step: str) -> None:
     await alice.sees_change(of="Cancel_ads001")
     await settled(world)
     await store.channel_settings.change(OPS, {}, {"site": "docs"}, by=alice.id)
-    world.policy.write_text('[aliases]\nzap = "rules delete"')
-    current = world.sandbox.bot.gatehouse.access.policy
-    assert isinstance(current, CurrentPolicy)
-    current.look()
-    current.look()  # nobody writes it any more
-    assert current().aliases == {"zap": "rules delete"}
     if step == "done":
         async with store.transaction() as tx:
             await tx.execute(sa.update(inbox).values(done=False, lease=0))
