@@ -74,7 +74,8 @@ class _Redirect:
     @property
     def title(self) -> str:
         """Return the name of the rule: the one in the table, or its source without a scheme."""
-        return self.row.values["name"] or SCHEME.sub("", self.source or self.row.values["from"], count=1).rstrip("/")
+        source = self.source or self.row.values["from"]
+        return self.row.values["name"] or (source.partition("://")[2] or source).rstrip("/")
 
     def plan(self, alike: Mapping[str, _Redirect], there: Mapping[str, tuple[str, str]], explain: Explain) -> ImportRow:
         """Return what to do.

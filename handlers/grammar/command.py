@@ -38,6 +38,10 @@ class Unclear(Exception):
     has_verb: bool = False
 
 
+class Certain(Unclear):
+    """A text of which it is certain what it asks for, and that this can't be done: no other meaning is looked for."""
+
+
 FILTER: Final = re.compile(r"([a-z]+):(.*)", re.DOTALL | re.IGNORECASE)
 
 

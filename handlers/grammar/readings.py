@@ -102,7 +102,7 @@ MAX_PART_WORDS: Final = 4
 MAX_URL_IN_NAME: Final = 120
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
 HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
-ADDRESSEE: Final = re.compile(r"""(?:"[^"]{1,80}"|(?:[^\W\d_a-z][\w.'-]{0,40}\s+){1,3})\s*<([^<>\s@]+@[^<>\s]+)>""")
+ADDRESSEE: Final = re.compile(r"""(?:"[^"]{1,80}"|(?:[^\W\d_a-z][\w.'-]{0,40} ){1,3}) ?<([^<>\s@]+@[^<>\s]+)>""")
 """A person as mail programs write one: ``Tom Meier <tom@example.com>``."""
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from bot.rules import edit
 from bot.rules.pair_fields import has_field
 from bot.rules.url import is_url
-from handlers.grammar.command import Command, Rest
+from handlers.grammar.command import Certain, Command, Rest
 from handlers.grammar.fields import (
     PAGE,
     REASON,
@@ -163,7 +163,7 @@ class RulesNew(Temporary, RulesCommand):
 
     def check(self, rest: Rest) -> None:
         if self.destination and not has_field(self.type, "destination"):
-            raise rest.unclear_error(no_field_words(self.type, "destination"))
+            raise Certain(no_field_words(self.type, "destination"), about=(rest.kind,))
 
 
 REACHES: Final = tuple(edit.REACHES)

@@ -25,7 +25,7 @@ from handlers.blocks.messages import Block
 from handlers.blocks.modals import View
 from handlers.explain.table import is_expected, outcome_of, words_for
 from handlers.gatehouse.commands import GatehousePending, GatehouseUndo
-from handlers.grammar.command import Command, Unclear
+from handlers.grammar.command import Certain, Command, Unclear
 from handlers.grammar.parser import Shorthand, expand
 from handlers.grammar.reading_view import with_reading_line
 from handlers.grammar.readings import runs_at_once
@@ -248,7 +248,7 @@ class Dispatcher:
                 return reply
             return await self._answer_guess(act, typed, None) or reply
         except tuple(MISUNDERSTOOD) as error:
-            if typed is None:
+            if typed is None or isinstance(error, Certain):
                 raise
             if (guess := await self._answer_guess(act, typed, error)) is None:
                 NOT_UNDERSTOOD.labels(MISUNDERSTOOD[type(error)]).inc()

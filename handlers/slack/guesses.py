@@ -72,6 +72,8 @@ class Guesses:
         """Return what *typed* (a root, and the text after it) may mean, where *command* ended in *error* or in nothing."""
         if isinstance(error, NotOne) and error.candidates:
             return Readings(tuple(self._for_candidates(command, error)))
+        if isinstance(error, UnknownSegment) and error.meant:
+            return Readings()  # a typo in a command that is otherwise as it should be
         known = await self._known_names(caller)
         readings = _read(typed, known, None if error else command)
         if known.missing and not any(each.writes for each in readings.commands):
@@ -212,7 +214,7 @@ def _says_better(error: Exception | None, readings: Readings, text: str) -> bool
         case NotOne():
             return bool(error.near or error.gap)
         case _:
-            return isinstance(error, BadEmail | NoMember | UnknownSegment | NotOneGroup)
+            return isinstance(error, BadEmail | NoMember | NotOneGroup | UnknownSegment)
 
 
 def _is_switched(command: Command, rules: Mapping[str, Rule]) -> bool:

@@ -17,6 +17,7 @@ from structlog.testing import capture_logs
 
 from bot.changes.model.change import Change
 from bot.changes.model.states import State
+from bot.store.db import MAX_READERS, Session
 from bot.store.tables import changes, inbox
 from handlers.explain.table import says_unchanged
 from sandbox.demo import Sandbox
@@ -46,10 +47,15 @@ class Trouble:
     def failpoint(self, step: str) -> None:
         self.begun = self.begun or step == self.at
 
-    def watch(self, engine: sa.Engine) -> None:
-        sa.event.listen(engine, "begin", self._on_begin)
-        sa.event.listen(engine, "commit", self._on_commit)
-        sa.event.listen(engine, "rollback", self._let_write)
+    async def watch(self, session: Session) -> None:
+        """Watch from a moment on at which nobody uses the database: a transaction that begins goes through the same list."""
+        engine = session._engine.sync_engine
+        async with session._writers, AsyncExitStack() as readers:
+            for _ in range(MAX_READERS):
+                await readers.enter_async_context(session._readers)
+            sa.event.listen(engine, "begin", self._on_begin)
+            sa.event.listen(engine, "commit", self._on_commit)
+            sa.event.listen(engine, "rollback", self._let_write)
 
     def _strikes(self, kinds: Sequence[str]) -> bool:
         if not self.begun or self.kind not in kinds or not self.left:
@@ -194,8 +200,7 @@ async def test_nobody_is_told_that_nothing_was_changed_where_it_was(
     async with AsyncExitStack() as stack:
         stack.enter_context(capture_logs())  # a traceback that is drawn takes seconds
         sandbox = await stack.enter_async_context(busy_sandbox(tmp_path, timing=timing, clock=clock))
-        engine = sandbox.bot.gatehouse.store.session._engine.sync_engine
-        trouble.watch(engine)
+        await trouble.watch(sandbox.bot.gatehouse.store.session)
         scene = Scene(sandbox, clock, trouble)
         for step in steps:
             act = await OPERATIONS[operation](scene)
