@@ -27,7 +27,7 @@ from tests.harness.documented import Section, clone, pages, run_in_shell, sectio
 from tests.harness.programs import ROOT, environment, run_module
 
 PLAYED: Final = {
-    ("README.md", "Install it in a real workspace"): "tests/stories/test_installation.py",
+    ("docs/operating.md", "Install it"): "tests/stories/test_installation.py",
 }
 """Sections that are a story of their own, and the file that plays it."""
 HERE: Final = {".venv/bin/python", "echo", "pg_dump", "pg_restore", "sqlite3", "umask"}

@@ -23,18 +23,15 @@ ROOT = Path(__file__).parents[2]
 README = {
     "/rules which https://shop.example.com/old": "redirects to `https://shop.example.com/new`",
     "/rules off Old shop for 2h because checkout loops": "[Switch on now]",
-    "/rules on Black Friday landing page on Friday 9:00 until Monday 9:00": "[Do it now]",
+    "/gatehouse undo": "“Old shop to new shop” is on",
     "/rules block https://shop.example.com/promo": "Nothing was changed yet",
-    "/rules delete Old shop": "[Approve deletion]",
+    "/rules on Black Friday landing page on Friday 9:00 until Monday 9:00": "[Do it now]",
     "/rules check": "loop: https://shop.example.com/gift-cards",
+    "/rules delete Old shop": "[Approve deletion]",
     "/members why anna.berg@example.com vip": "lacks “vip”",
-    "/members grant anna.berg@example.com vip for 7d": "[Extend by 1 week]",
-    "/members move anna.berg@example.com to anna@new.example": "[Remove the old one]",
-    "/gatehouse undo": "“Old shop to new shop”",
+    "/members grant anna.berg@example.com vip for 7d": "[Undo]",
 }
-"""What comes of each example of the README."""
-ACTS = {text for text in README if text.split()[1] in {"off", "grant", "move", "undo"}}
-"""Those that change something at once."""
+"""What comes of each example of the README, in its order."""
 
 
 def rows(page: str) -> list[tuple[str, str]]:
@@ -43,7 +40,6 @@ def rows(page: str) -> list[tuple[str, str]]:
 
 
 SAID = rows((ROOT / "docs" / "commands.md").read_text().partition("## How things are named")[0])
-TRIED = [(text, f'"{README[text]}"') for text, _ in rows((ROOT / "README.md").read_text()) if text[0] == "/"]
 WRITES = ("POST", "PUT", "DELETE", "PATCH")
 
 
@@ -175,21 +171,24 @@ async def test_whoever_may_not_is_told_before_there_is_an_offer(workspace: Sandb
     assert "Do it" not in alice.slack_text(reply)
 
 
-@pytest.mark.parametrize(("text", "shown"), [*SAID, *TRIED], ids=[text for text, _ in (*SAID, *TRIED)])
+async def test_the_table_of_the_readme_works_from_top_to_bottom(alice: Colleague) -> None:
+    assert [text for text, _ in rows((ROOT / "README.md").read_text()) if text[0] == "/"] == [*README]
+
+    for text, shown in README.items():
+        assert shown in alice.slack_text(await alice.says(text)), text
+
+
+@pytest.mark.parametrize(("text", "shown"), SAID, ids=[text for text, _ in SAID])
 async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
     workspace: Sandbox, alice: Colleague, text: str, shown: str
 ) -> None:
-    if text == "/gatehouse undo":
-        await alice.says("/rules off Redirect_x1old")
-    before = writes(workspace)
-
     answer = alice.slack_text(await alice.says(text))
 
     assert not answer.startswith("!")
     assert "Unknown command" not in answer
     for words in re.findall(r'"([^"]+)"', shown):
         assert words in answer
-    assert (writes(workspace) > before) == (text in ACTS)
+    assert writes(workspace) == 0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""From a clone to the first answer in somebody's own workspace, by the commands of the README and in their order."""
+"""From a clone to the first answer in somebody's own workspace, by the commands of docs/operating.md and in their order."""
 
 from __future__ import annotations
 
@@ -40,12 +40,10 @@ async def worked(command: str, folder: Path, **environment: str) -> str:
     return said
 
 
-async def test_the_commands_of_the_readme_lead_to_an_answer_in_a_workspace_of_ones_own(tmp_path: Path) -> None:
+async def test_the_commands_of_the_docs_lead_to_an_answer_in_a_workspace_of_ones_own(tmp_path: Path) -> None:
     folder = tmp_path / "gatehouse"
     clone(folder)
-    make, install, copy, protect, manifest, check, serve = section(
-        "README.md", "Install it in a real workspace"
-    ).commands
+    make, install, copy, protect, manifest, check, serve = section("docs/operating.md", "Install it").commands
 
     await worked(make, folder)
     (site,) = (folder / ".venv").glob("lib/python*/site-packages")
