@@ -54,8 +54,8 @@ format: develop
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-mutants: develop ## which changed conditions of the core no test notices; N=30 for a sample, ONLY=bot/policy, SEED, JOBS, SECONDS
-	@N=$(N) SEED=$(SEED) ONLY=$(ONLY) JOBS=$(JOBS) SECONDS=$(SECONDS) $(BIN)/python -m tests.harness.mutants
+mutants: develop ## which of ten changed conditions of one file its nearest tests don't notice; FILE=bot/policy/model.py, N, SEED
+	@FILE=$(FILE) N=$(N) SEED=$(SEED) $(BIN)/python -m tests.harness.mutants
 
 corpus: develop ## how much of what people say is understood, also of what no code was written for; BAD=bad lists the rest
 	@$(BIN)/python -m tests.harness.corpus $(BAD)

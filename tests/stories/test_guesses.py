@@ -29,7 +29,7 @@ README = {
     "/rules check": "loop: https://shop.example.com/gift-cards",
     "/rules delete Old shop": "[Approve deletion]",
     "/members why anna.berg@example.com vip": "lacks “vip”",
-    "/members grant anna.berg@example.com vip for 7d": "[Undo]",
+    "/members grant anna.berg@example.com vip for 7d": "[Revert now]",
 }
 """What comes of each example of the README, in its order."""
 
