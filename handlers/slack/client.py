@@ -243,7 +243,7 @@ def _refusal(error: SlackApiError, redact: Callable[[str], str]) -> SlackRefused
 
 
 def _error_words(error: Any) -> str:
-    """Return one of Slack's errors, a text or an object of ``blocks.validate``, in words with its place."""
+    """Return one of Slack's errors, a text or an object, in words with its place."""
     return f"{error.get('message')} at {error.get('pointer')}" if isinstance(error, dict) else str(error)
 
 

@@ -28,7 +28,7 @@ TIERS: Final = {
     "views.update": 4,
     "views.publish": 4,
 }
-SPECIAL: Final = frozenset({"auth.test", "blocks.validate", "chat.getPermalink", "chat.postMessage"})
+SPECIAL: Final = frozenset({"auth.test", "chat.getPermalink", "chat.postMessage"})
 """Methods with a limit of their own: one message a second for chat.postMessage, and very high ones for the others."""
 
 

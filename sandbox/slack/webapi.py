@@ -11,7 +11,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from sandbox.slack.blocks import validate
 from sandbox.slack.calls import call_arguments, token_of
 from sandbox.slack.chat import Chat
 from sandbox.slack.directory import Arguments, Directory, Method
@@ -64,7 +63,7 @@ class WebApi:
         self._faults = faults
         chat = Chat(state, scopes, has_messages=home_tabs.get("messages_tab_enabled", True))
         self._methods: dict[str, Method] = (
-            {"auth.test": self._auth_test, "blocks.validate": validate}
+            {"auth.test": self._auth_test}
             | chat.methods()
             | Views(state, scopes, has_home=bool(home_tabs.get("home_tab_enabled"))).methods()
             | Directory(state, scopes).methods()

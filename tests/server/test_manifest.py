@@ -25,7 +25,6 @@ NO_SCOPE: Final = frozenset(
     {
         "apps.connections.open",
         "auth.test",
-        "blocks.validate",
         "chat.getPermalink",
         "views.open",
         "views.publish",

@@ -3,7 +3,6 @@
 from sandbox.slack.validation.answers import (
     are_blocks_too_long,
     as_errors,
-    as_findings,
     as_messages,
     check_message,
     check_options,
@@ -20,7 +19,6 @@ __all__ = [
     "Problem",
     "are_blocks_too_long",
     "as_errors",
-    "as_findings",
     "as_messages",
     "check_manifest",
     "check_message",

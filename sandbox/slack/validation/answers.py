@@ -23,15 +23,6 @@ def as_errors(problems: Sequence[Problem]) -> list[str]:
     return [f"{one.text} [json-pointer:{one.pointer}]" for one in problems]
 
 
-def as_findings(problems: Sequence[Problem]) -> list[dict[str, Any]]:
-    """The ``errors`` of blocks.validate."""
-    return [
-        {"code": "failed_constraint", "message": one.text, "pointer": one.pointer}
-        | ({"constraint": {"type": "enum", "expected": list(one.expected)}} if one.expected else {})
-        for one in problems
-    ]
-
-
 def check_message(payload: Mapping[str, Any], *, prefix: str = "") -> list[Problem]:
     """What is wrong with the blocks of a message; pointers begin with *prefix*."""
     judged = {"blocks": payload["blocks"]} if payload.get("blocks") is not None else {}
