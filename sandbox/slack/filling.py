@@ -59,7 +59,7 @@ def _options(element: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _initial_state(element: Mapping[str, Any]) -> dict[str, Any]:
     state: dict[str, Any] = {"type": element["type"]}
-    if element["type"].startswith("multi_") or element["type"] == "checkboxes":
+    if element["type"].startswith("multi_"):
         return state | {"selected_options": element.get("initial_options", [])}
     if element["type"] == "file_input":
         return state | {"files": []}

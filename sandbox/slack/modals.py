@@ -65,7 +65,7 @@ class Modals:
         for block in view["blocks"]:
             element = block.get("element") or {}
             chosen = values.get(block["block_id"], {}).get(element.get("action_id")) or {}
-            channel = chosen.get("selected_conversation") or chosen.get("selected_channel")
+            channel = chosen.get("selected_conversation")
             if element.get("response_url_enabled") and channel in self._state.channels:
                 url = self._answers.new_url(user, channel, None)
                 names = {"block_id": block["block_id"], "action_id": element["action_id"]}

@@ -70,8 +70,6 @@ def element(one: Mapping[str, Any]) -> str:
         return f"[{_object_text(one.get('text'))}]"
     if kind == "overflow":
         return "⋯ " + "  ".join(f"[{_object_text(option.get('text'))}]" for option in one["options"])
-    if kind == "image":
-        return f"({one.get('alt_text', '')})"
     chosen = one.get("initial_option")
     several = one.get("initial_options") or ([chosen] if chosen else [])
     held = ", ".join(_object_text(option.get("text")) for option in several) or one.get("initial_value") or ""

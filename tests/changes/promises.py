@@ -132,7 +132,7 @@ class Promises:
                 case "card":
                     versions[row.id] = row.number
                 case "event":
-                    assert row.number == self.entries + 1
+                    assert row.number > self.entries  # a transaction that was begun again leaves a gap
                     self.entries = row.number
                     events[row.id].append(row.state)
                 case _:

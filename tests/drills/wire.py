@@ -69,18 +69,20 @@ def command(slack: LocalSlack, user: str, channel: str, text: str) -> tuple[Sign
 
 
 def click(slack: LocalSlack, user: str, message: Message, decision: str) -> Signed:
-    """*user* clicks the button of *message* that takes *decision*: a new act each time. Raises NoButton."""
+    """*user* takes *decision* by a button or a menu of *message*: a new act each time. Raises NoButton."""
     holders = [(block["block_id"], one) for block in message.blocks for one in elements_of(block)]
-    found = next((each for each in holders if each[1]["action_id"] == f"v1.decide.{decision}"), None)
-    if found is None:
+    for block_id, element in holders:
+        if element["action_id"] == f"v1.decide.{decision}":
+            chosen = {"value": element["value"]}
+            break
+        options = [one for one in element.get("options", ()) if one["value"].startswith(f"v1.decide.{decision} ")]
+        if options:
+            chosen = {"selected_option": options[0]}
+            break
+    else:
         raise NoButton(decision)
-    action = {
-        "action_id": found[1]["action_id"],
-        "block_id": found[0],
-        "type": found[1]["type"],
-        "value": found[1]["value"],
-        "action_ts": slack.state.new_ts(),
-    }
+    names = {name: element[name] for name in ("action_id", "type")}
+    action = {**names, "block_id": block_id, **chosen, "action_ts": slack.state.new_ts()}
     name = slack.state.new_response_url(user, message.channel, message.ts)
     url = f"{slack.acting.answers.address}/response/{name}"
     return _signed(slack, payloads.message_click(slack.state, user, message, action, {}, url))

@@ -16,13 +16,6 @@ const BLOCKS = {
       { class: "block-actions" },
       block.elements.map((element) => elementNode(element, block, surface, { name: nameOf(element) })),
     ),
-  image: (block, surface) =>
-    h(
-      "figure",
-      { class: "block-image" },
-      block.title && h("figcaption", null, textNodes(block.title, surface.names)),
-      picture(block, 360),
-    ),
   input: inputNode,
   alert: alertNode,
 };
@@ -76,37 +69,20 @@ function firstLine(text) {
 
 function accessory(block, surface, name) {
   const element = block.accessory;
-  const node = element.type === "image" ? picture(element, 88) : elementNode(element, block, surface, { name });
-  return h("div", { class: "accessory" }, node);
+  return h("div", { class: "accessory" }, elementNode(element, block, surface, { name }));
 }
 
 function contextNode(block, surface) {
   const parts = block.elements.map((element) =>
-    element.type === "image" ? picture(element, 20) : h("span", { class: "text" }, textNodes(element, surface.names)),
+    h("span", { class: "text" }, textNodes(element, surface.names)),
   );
   return h("div", { class: "block-context" }, parts);
-}
-
-// Pictures from elsewhere are not fetched: nothing leaves the machine. Their description stands in for them.
-function picture(image, size) {
-  const address = image.image_url ?? "";
-  const near = address.startsWith("data:image/") || new URL(address, location.href).origin === location.origin;
-  if (near && address)
-    return h("img", { src: address, alt: image.alt_text ?? "", style: { "max-height": `${size}px` }, loading: "lazy" });
-  if (size < 40)
-    return h("span", { class: "far-image small", title: image.alt_text, role: "img", "aria-label": image.alt_text });
-  return h(
-    "div",
-    { class: "far-image", role: "img", "aria-label": image.alt_text },
-    h("span", { text: image.alt_text }),
-    h("small", { text: "Picture from outside, not fetched here" }),
-  );
 }
 
 function inputNode(block, surface) {
   const element = block.element;
   const ids = { id: freshId("field"), label: freshId("label"), hint: freshId("hint"), error: freshId("error") };
-  const group = ["checkboxes", "radio_buttons"].includes(element.type);
+  const group = element.type === "radio_buttons";
   const describedBy = block.hint ? `${ids.hint} ${ids.error}` : ids.error;
   const field = { id: ids.id, name: plain(block.label), labelled: ids.label, describedBy };
   const label = h(group ? "div" : "label", { id: ids.label, class: "input-label", for: group ? null : ids.id }, [
@@ -124,7 +100,7 @@ function inputNode(block, surface) {
 export function showError(node, text) {
   node.classList.toggle("wrong", text !== null);
   node.querySelector(".field-error")?.replaceChildren(...(text === null ? [] : [icon("error", 16), text]));
-  for (const control of node.querySelectorAll("input, textarea, [role=radiogroup], [role=group]")) {
+  for (const control of node.querySelectorAll("input, textarea, [role=radiogroup]")) {
     if (text === null) control.removeAttribute("aria-invalid");
     else control.setAttribute("aria-invalid", "true");
   }

@@ -57,18 +57,9 @@ function partsOf(seconds, zone) {
   return Object.fromEntries(parts.map(({ type, value }) => [type, value]));
 }
 
-/** "2026-11-21T10:32", what a date and time field holds */
-export function fieldTime(seconds, zone) {
+function fieldTime(seconds, zone) {
   const part = partsOf(seconds, zone);
   return `${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}`;
-}
-
-/** The seconds since 1970 at which a clock of that zone shows "2026-11-21T10:32". */
-export function secondsOf(local, zone) {
-  const asUtc = Date.parse(`${local}Z`) / 1000;
-  const shownAt = (seconds) => Date.parse(`${fieldTime(seconds, zone)}Z`) / 1000;
-  const guess = asUtc - (shownAt(asUtc) - asUtc);
-  return guess - (shownAt(guess) - asUtc); // the second step settles the days on which clocks change
 }
 
 const LONG = { month: "long", day: "numeric", year: "numeric" };

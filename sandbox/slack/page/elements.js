@@ -1,7 +1,7 @@
 // Block Kit's interactive elements: buttons and choices here, menus in selects.js, typing in fields.js.
 
 import { freshId, h, icon } from "./dom.js";
-import { picker, textField } from "./fields.js";
+import { textField } from "./fields.js";
 import { fileField } from "./files.js";
 import { plain, textNodes } from "./mrkdwn.js";
 import { openMenu } from "./popup.js";
@@ -9,17 +9,9 @@ import { isSelect, selectNode } from "./selects.js";
 
 const ELEMENTS = {
   button: buttonNode,
-  workflow_button: buttonNode,
   overflow: overflowNode,
-  checkboxes: (...args) => choices("checkbox", ...args),
-  radio_buttons: (...args) => choices("radio", ...args),
-  datepicker: picker,
-  timepicker: picker,
-  datetimepicker: picker,
+  radio_buttons: choices,
   plain_text_input: textField,
-  email_text_input: textField,
-  url_text_input: textField,
-  number_input: textField,
   file_input: fileField,
 };
 
@@ -113,35 +105,22 @@ function overflowNode(element, block, surface, field) {
   return h("span", { class: "overflow-place" }, node);
 }
 
-function choices(kind, element, block, surface, field) {
-  const many = kind === "checkbox";
+function choices(element, block, surface, field) {
   const name = freshId("choice");
-  const held = () =>
-    [surface.answers.get(block, element)]
-      .flat()
-      .filter(Boolean)
-      .map((option) => option.value);
+  const isHeld = (option) => surface.answers.get(block, element)?.value === option.value;
   const inputs = element.options.map((option) =>
-    h("input", { type: kind, name, id: freshId("option"), ".checked": held().includes(option.value) }),
+    h("input", { type: "radio", name, id: freshId("option"), ".checked": isHeld(option) }),
   );
-  const settle = () => inputs.forEach((input, at) => (input.checked = held().includes(element.options[at].value)));
+  const settle = () => inputs.forEach((input, at) => (input.checked = isHeld(element.options[at])));
   const changed = async () => {
-    const picked = element.options.filter((_, at) => inputs[at].checked);
-    const value = many ? picked : (picked[0] ?? null);
-    const went = await surface.change(
-      block,
-      element,
-      value,
-      many ? { selected_options: value } : { selected_option: value },
-    );
-    if (!went) settle();
+    const value = element.options.find((_, at) => inputs[at].checked) ?? null;
+    if (!(await surface.change(block, element, value, { selected_option: value }))) settle();
   };
   const rows = element.options.map((option, at) => choiceRow(option, inputs[at], surface));
-  const role = many ? "group" : "radiogroup";
   const labels = field.labelled ? { "aria-labelledby": field.labelled } : { "aria-label": field.name || "Options" };
   return h(
     "div",
-    { id: field.id, class: "choices", role, ...labels, "aria-describedby": field.describedBy, on: { change: changed } },
+    { id: field.id, class: "choices", role: "radiogroup", ...labels, "aria-describedby": field.describedBy, on: { change: changed } },
     rows,
   );
 }

@@ -1,4 +1,4 @@
-// Slack's ten menus, each a combobox: they differ in where options come from and in what is delivered.
+// Slack's menus, each a combobox: they differ in where options come from and in what is delivered.
 
 import { valueKey } from "./answers.js";
 import { Combobox } from "./combobox.js";
@@ -8,9 +8,7 @@ import { plain } from "./mrkdwn.js";
 const KINDS = {
   static_select: staticKind,
   external_select: externalKind,
-  users_select: usersKind,
   conversations_select: conversationsKind,
-  channels_select: channelsKind,
 };
 
 /** Whether an element is one of the menus. */
@@ -84,16 +82,6 @@ function userOption(user) {
 
 function channelOption(channel) {
   return { value: channel.id, label: channel.name, picture: () => icon("hash", 16), raw: channel.id };
-}
-
-function usersKind(element, block, { store }) {
-  const find = (text) => store.present.map(userOption).filter(matches(text));
-  return { find, shown: (id) => userOption(store.users.get(id) ?? { id, name: id }) };
-}
-
-function channelsKind(element, block, { store }) {
-  const find = (text) => publicChannels(store).map(channelOption).filter(matches(text));
-  return { find, shown: (id) => channelOption(store.channel(id) ?? { id, name: id }) };
 }
 
 function conversationsKind(element, block, { store }) {

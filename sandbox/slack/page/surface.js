@@ -59,8 +59,7 @@ export class Surface {
   #firstValue(element) {
     if (!element.default_to_current_conversation || !this.store.place.channel) return undefined;
     const here = this.store.place.channel;
-    if (element.type === "conversations_select") return { selected_conversation: element.initial_conversation ?? here };
-    return { selected_conversations: element.initial_conversations ?? [here] };
+    return { selected_conversation: element.initial_conversation ?? here };
   }
 }
 

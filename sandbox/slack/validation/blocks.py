@@ -13,7 +13,6 @@ from sandbox.slack.validation.kinds import (
     Int,
     Kind,
     Many,
-    Obj,
     Rule,
     Shape,
     Str,
@@ -26,9 +25,8 @@ from sandbox.slack.validation.rules import (
     check_ids,
     check_submit,
     check_view_size,
-    one_of,
 )
-from sandbox.slack.validation.shapes import IN_ACTIONS, IN_INPUT, IN_SECTION
+from sandbox.slack.validation.shapes import BESIDE_TEXT, IN_INPUT
 
 
 def _block(
@@ -46,20 +44,15 @@ BLOCKS: Final[dict[str, Shape]] = {
         {
             "text": Text("section.text"),
             "fields": Many(Text("section.field"), "section.fields"),
-            "accessory": Elem(IN_SECTION),
+            "accessory": Elem(BESIDE_TEXT),
             "expand": Bool(),
         },
         rules=(any_of("text", "fields"),),
     ),
     "divider": _block({}),
     "header": _block({"text": plain("header.text")}, {"level": Int("header.level")}),
-    "context": _block({"elements": Many(Elem(("mrkdwn", "plain_text", "image")), "context.elements")}),
-    "actions": _block({"elements": Many(Elem(IN_ACTIONS), "actions.elements")}),
-    "image": _block(
-        {"alt_text": Str("image.alt_text")},
-        {"image_url": Str("image.image_url"), "slack_file": Obj("slack_file"), "title": plain("image.title")},
-        rules=(one_of("image_url", "slack_file"),),
-    ),
+    "context": _block({"elements": Many(Elem(("mrkdwn", "plain_text")), "context.elements")}),
+    "actions": _block({"elements": Many(Elem(BESIDE_TEXT), "actions.elements")}),
     "input": _block(
         {"label": plain("input.label"), "element": Elem(IN_INPUT)},
         {"hint": plain("input.hint"), "optional": Bool(), "dispatch_action": Bool()},

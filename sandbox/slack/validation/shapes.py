@@ -8,7 +8,6 @@ from sandbox.slack.validation.kinds import (
     EVERYWHERE,
     Bool,
     Enum,
-    Form,
     Int,
     Kind,
     Many,
@@ -23,32 +22,17 @@ from sandbox.slack.validation.rules import any_of, check_initial_options, in_ord
 
 ID: Final = Str("id")
 ACTION: Final[dict[str, Kind]] = {"action_id": Str("action_id")}
-URL: Final = Str("url")
 STYLE: Final = Enum(("primary", "danger"))
 
-ONE_SELECTS: Final = tuple(f"{kind}_select" for kind in ("static", "external", "users", "conversations", "channels"))
-SELECTS: Final = (*ONE_SELECTS, *(f"multi_{name}" for name in ONE_SELECTS))
-PICKERS: Final = ("datepicker", "timepicker")
-BOXES: Final = ("checkboxes", "radio_buttons")
-IN_ACTIONS: Final = ("button", *SELECTS, *PICKERS, "datetimepicker", "overflow", *BOXES)
-IN_SECTION: Final = ("button", *SELECTS, *PICKERS, "overflow", *BOXES, "image")
-IN_INPUT: Final = (
-    *SELECTS,
-    *PICKERS,
-    "datetimepicker",
-    *BOXES,
-    "plain_text_input",
-    "email_text_input",
-    "url_text_input",
-    "number_input",
-    "file_input",
-)
+CHOICES: Final = ("static_select", "multi_static_select", "external_select", "conversations_select", "radio_buttons")
+BESIDE_TEXT: Final = ("button", "overflow", *CHOICES)
+IN_INPUT: Final = (*CHOICES, "plain_text_input", "file_input")
 
 OBJECTS: Final[dict[str, Shape]] = {
     "option": Shape(
         {"text": plain("option.text"), "value": Str("option.value")}, {"description": plain("option.description")}
     ),
-    # Only checkboxes and radio buttons show markup, and only an overflow menu opens addresses.
+    # Only radio buttons show markup, and only an overflow menu opens addresses.
     "boxed_option": Shape(
         {"text": Text("option.text"), "value": Str("option.value")}, {"description": Text("option.description")}
     ),
@@ -85,7 +69,6 @@ OBJECTS: Final[dict[str, Shape]] = {
         },
         rules=(any_of("include", "exclude_external_shared_channels", "exclude_bot_users"),),
     ),
-    "slack_file": Shape({}, {"id": ID, "url": URL}, rules=(one_of("id", "url"),)),
 }
 
 CONFIRM: Final[dict[str, Kind]] = {"confirm": Obj("confirm")}
@@ -108,7 +91,6 @@ CONVERSATIONS: Final[dict[str, Kind]] = {
 }
 LABEL: Final[dict[str, Kind]] = {"accessibility_label": Str("button.accessibility_label")}
 SHOWN_TO: Final[dict[str, Kind]] = {"visible_to_user_ids": Many(ID, "button.visible_to")}
-NUMERAL: Final = Form("a number", r"-?\d+(\.\d+)?")
 
 
 def _action_element(
@@ -133,29 +115,10 @@ ELEMENTS: Final[dict[str, Shape]] = {
         },
     ),
     "overflow": _action_element({"options": Many(Obj("overflow_option"), "overflow.options")}, CONFIRM),
-    "image": Shape(
-        {"alt_text": Str("image.alt_text")},
-        {"image_url": Str("image.image_url"), "slack_file": Obj("slack_file")},
-        rules=(one_of("image_url", "slack_file"),),
-    ),
-    "checkboxes": _action_element(
-        {"options": Many(Obj("boxed_option"), "checkboxes.options")},
-        {"initial_options": Many(Obj("boxed_option"), "checkboxes.options"), **CONFIRM, **FOCUS},
-        rules=(check_initial_options,),
-    ),
     "radio_buttons": _action_element(
         {"options": Many(Obj("boxed_option"), "radio_buttons.options")},
         {"initial_option": Obj("boxed_option"), **CONFIRM, **FOCUS},
         rules=(check_initial_options,),
-    ),
-    "datepicker": _action_element(
-        {}, {"initial_date": Form("YYYY-MM-DD", r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"), **SELECT}
-    ),
-    "timepicker": _action_element(
-        {}, {"initial_time": Form("HH:mm", r"([01]\d|2[0-3]):[0-5]\d"), "timezone": Str("id"), **SELECT}
-    ),
-    "datetimepicker": _action_element(
-        {}, {"initial_date_time": Int("datetimepicker.initial_date_time"), **CONFIRM, **FOCUS}
     ),
     "static_select": _action_element(
         {}, {**OPTIONS, "initial_option": OPTION, **SELECT}, rules=(one_of(*OPTIONS), check_initial_options)
@@ -164,17 +127,9 @@ ELEMENTS: Final[dict[str, Shape]] = {
         {}, {**OPTIONS, "initial_options": CHOSEN, **SEVERAL, **SELECT}, rules=(one_of(*OPTIONS), check_initial_options)
     ),
     "external_select": _action_element({}, {"initial_option": OPTION, **QUERY, **SELECT}),
-    "multi_external_select": _action_element({}, {"initial_options": CHOSEN, **QUERY, **SEVERAL, **SELECT}),
-    "users_select": _action_element({}, {"initial_user": ID, **SELECT}),
-    "multi_users_select": _action_element({}, {"initial_users": Many(ID, "select.chosen"), **SEVERAL, **SELECT}),
     "conversations_select": _action_element(
         {}, {"initial_conversation": ID, **CONVERSATIONS, **RESPONSE_URL, **SELECT}
     ),
-    "multi_conversations_select": _action_element(
-        {}, {"initial_conversations": Many(ID, "select.chosen"), **CONVERSATIONS, **SEVERAL, **SELECT}
-    ),
-    "channels_select": _action_element({}, {"initial_channel": ID, **RESPONSE_URL, **SELECT}),
-    "multi_channels_select": _action_element({}, {"initial_channels": Many(ID, "select.chosen"), **SEVERAL, **SELECT}),
     "plain_text_input": _action_element(
         {},
         {
@@ -185,13 +140,6 @@ ELEMENTS: Final[dict[str, Shape]] = {
             **TYPED,
         },
         rules=(in_order("min_length", "max_length"),),
-    ),
-    "email_text_input": _action_element({}, {"initial_value": Str("plain_text_input.initial_value"), **TYPED}),
-    "url_text_input": _action_element({}, {"initial_value": Str("plain_text_input.initial_value"), **TYPED}),
-    "number_input": _action_element(
-        {"is_decimal_allowed": Bool()},
-        {"initial_value": NUMERAL, "min_value": NUMERAL, "max_value": NUMERAL, **TYPED},
-        rules=(in_order("min_value", "max_value"),),
     ),
     "file_input": _action_element(
         {},

@@ -18,7 +18,6 @@ from sandbox.slack.validation.kinds import (
     Bool,
     Elem,
     Enum,
-    Form,
     Int,
     Kind,
     Many,
@@ -33,8 +32,6 @@ from sandbox.slack.validation.shapes import ELEMENTS, OBJECTS
 Payload = dict[str, Any]
 TABLES: Final = {"surface": SURFACES, "block": BLOCKS, "element": ELEMENTS, "object": OBJECTS}
 NUMBERS: Final = count()
-FORMS: Final = {"YYYY-MM-DD": "2026-11-21", "HH:mm": "12:30", "a number": "1"}
-URL: Final = "https://shop.example.com/x"
 
 
 class Key(NamedTuple):
@@ -58,12 +55,9 @@ def _words() -> Payload:
 MORE: Final[dict[Key, Callable[[], Payload]]] = {
     Key("surface", "modal"): lambda: {"submit": _words()},
     Key("block", "section"): lambda: {"text": _words()},
-    Key("block", "image"): lambda: {"image_url": URL},
-    Key("element", "image"): lambda: {"image_url": URL},
     Key("element", "static_select"): lambda: {"options": [made(Key("object", "option"))]},
     Key("element", "multi_static_select"): lambda: {"options": [made(Key("object", "option"))]},
     Key("object", "conversation_filter"): lambda: {"exclude_bot_users": True},
-    Key("object", "slack_file"): lambda: {"id": "F1"},
 }
 """What a shape needs beyond what it must have: one of several."""
 
@@ -95,8 +89,6 @@ def _single(kind: Kind) -> Any:
             return f"id {next(NUMBERS)}" if limit.endswith("_id") else "x" * max(LIMITS[limit].low, 1)
         case Text(_, types):
             return {"type": types[0], "text": "x"}
-        case Form(name, _):
-            return FORMS[name]
         case Int(limit):
             return LIMITS[limit].low
         case Enum(values):
@@ -224,6 +216,4 @@ def _either(first: str, second: str) -> tuple[Callable[[Payload], bool], Callabl
 MENDS: Final[list[tuple[Callable[[Payload], bool], Callable[[Payload], Any]]]] = [
     (lambda found: "initial_option" in found or "initial_options" in found, _agree_options),
     _either("options", "option_groups"),
-    _either("image_url", "slack_file"),
-    _either("id", "url"),
 ]

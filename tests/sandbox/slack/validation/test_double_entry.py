@@ -26,12 +26,8 @@ def _sdk_limits() -> Iterator[tuple[str, str, int]]:
                 yield str(kind.type), name.removesuffix("_max_length"), most
 
 
-NOT_OURS: Final = {
-    ("checkboxes", "placeholder"),
-    ("radio_buttons", "placeholder"),
-    ("datetimepicker", "placeholder"),
-}
-"""Inherited by the SDK's classes; Slack's documentation has no such property."""
+NOT_OURS: Final = {("radio_buttons", "placeholder")}
+"""Inherited by the SDK's class; Slack's documentation has no such property."""
 KNOWN: Final = {*BLOCKS, *ELEMENTS, *OBJECTS}
 """Of the SDK's types, those that Gatehouse may send."""
 OWN: Final = [
@@ -70,7 +66,6 @@ NUMBERS: Final = {
     "option.url": (1, 3000),
     "section.field": (1, 2000),
     "button.accessibility_label": (1, 75),
-    "checkboxes.options": (1, 10),
     "radio_buttons.options": (1, 10),
     "overflow.options": (1, 5),
     "select.options": (1, 100),
@@ -94,11 +89,8 @@ UNLIKE: Final[dict[str, tuple[set[str], set[str]]]] = {
     "mrkdwn": ({"emoji"}, set()),
     "header": (set(), {"level"}),
     **{name: ({"alt_text"}, set()) for name in ("button", "overflow")},
-    **{name: ({"placeholder"}, set()) for name in ("checkboxes", "radio_buttons", "datetimepicker")},
-    **{
-        name: ({"confirm"}, set())
-        for name in ("plain_text_input", "email_text_input", "url_text_input", "number_input")
-    },
+    "radio_buttons": ({"placeholder"}, set()),
+    "plain_text_input": ({"confirm"}, set()),
 }
 """Where the SDK has a property by inheritance alone, or is behind the documentation: only there, only here."""
 
@@ -122,17 +114,13 @@ REQUIRED: Final = {
         "header": "text",
         "context": "elements",
         "actions": "elements",
-        "image": "alt_text",
         "input": "label element",
         "alert": "text",
     },
     "element": {
         "button": "text",
         "overflow": "options",
-        "checkboxes": "options",
         "radio_buttons": "options",
-        "number_input": "is_decimal_allowed",
-        "image": "alt_text",
         **dict.fromkeys(("plain_text", "mrkdwn"), "text"),
     },
     "object": {

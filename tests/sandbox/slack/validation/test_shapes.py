@@ -15,9 +15,9 @@ from tests.sandbox.slack.validation.examples import SENDABLE, TABLES, Key, made,
 pytestmark = pytest.mark.slow
 
 MATRIX: Final = {
-    "message": "actions context divider header image input section",
-    "modal": "actions context divider header image input section alert",
-    "home": "actions context divider header image input section",
+    "message": "actions context divider header input section",
+    "modal": "actions context divider header input section alert",
+    "home": "actions context divider header input section",
 }
 """Which blocks each surface takes."""
 LISTS: Final = ("blocks",)
