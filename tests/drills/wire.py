@@ -70,19 +70,18 @@ def command(slack: LocalSlack, user: str, channel: str, text: str) -> tuple[Sign
 
 def click(slack: LocalSlack, user: str, message: Message, decision: str) -> Signed:
     """*user* takes *decision* by a button or a menu of *message*: a new act each time. Raises NoButton."""
-    holders = [(block["block_id"], one) for block in message.blocks for one in elements_of(block)]
-    for block_id, element in holders:
-        if element["action_id"] == f"v1.decide.{decision}":
-            chosen = {"value": element["value"]}
-            break
-        options = [one for one in element.get("options", ()) if one["value"].startswith(f"v1.decide.{decision} ")]
-        if options:
-            chosen = {"selected_option": options[0]}
-            break
-    else:
+    wanted, found = f"v1.decide.{decision}", None
+    for block in message.blocks:
+        for one in elements_of(block):
+            common = {"action_id": one["action_id"], "type": one["type"], "block_id": block["block_id"]}
+            if one["action_id"] == wanted:
+                found = common | {"value": one["value"]}
+            for option in one.get("options", ()):
+                if option["value"].startswith(f"{wanted} "):
+                    found = common | {"selected_option": option}
+    if found is None:
         raise NoButton(decision)
-    names = {name: element[name] for name in ("action_id", "type")}
-    action = {**names, "block_id": block_id, **chosen, "action_ts": slack.state.new_ts()}
+    action = found | {"action_ts": slack.state.new_ts()}
     name = slack.state.new_response_url(user, message.channel, message.ts)
     url = f"{slack.acting.answers.address}/response/{name}"
     return _signed(slack, payloads.message_click(slack.state, user, message, action, {}, url))

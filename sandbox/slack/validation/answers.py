@@ -39,7 +39,7 @@ def check_view(view: Any, *, prefix: str = "/view") -> list[Problem]:
     if not isinstance(view, Mapping):
         return [Problem(prefix, "must provide an object")]
     if view.get("type") not in VIEWS:
-        return [Problem(f"{prefix}/type", f"unsupported type: {view.get('type')}", VIEWS)]
+        return [Problem(f"{prefix}/type", f"unsupported type: {view.get('type')}")]
     return list(Judge(view["type"]).check_payload(view, prefix))
 
 

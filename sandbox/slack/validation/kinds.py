@@ -99,8 +99,6 @@ class Shape:
     may: dict[str, Kind]
     surfaces: tuple[str, ...] = EVERYWHERE
     rules: tuple[Rule, ...] = ()
-    is_open: bool = False
-    """Whether other properties than these are allowed, unchecked."""
 
     def kind(self, name: str) -> Kind | None:
         """Return the kind of the property *name*; None where Slack doesn't know it."""

@@ -1,4 +1,4 @@
-"""The rules of Slack's published manifest schema, as data, and those that Slack checks in addition."""
+"""The rules of Slack's published schema for what our manifest has, as data, and those that Slack checks in addition."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from sandbox.slack.validation.judge import Judge, Problem
-from sandbox.slack.validation.kinds import Bool, Enum, Form, Found, Int, Many, Obj, Rule, Shape, Str
+from sandbox.slack.validation.kinds import Bool, Enum, Form, Found, Many, Obj, Rule, Shape, Str
 from sandbox.slack.validation.limits import Limit
 
 LIMITS: Final[dict[str, Limit]] = {
-    "any": Limit(None, 0),
     "words": Limit(None),
     "url": Limit(3000),
-    "version": Limit(None, 0),
     "display_information.name": Limit(35),
     "display_information.description": Limit(140),
     "display_information.long_description": Limit(4000, 175),
@@ -27,11 +25,6 @@ LIMITS: Final[dict[str, Limit]] = {
     "shortcut.name": Limit(24),
     "shortcut.callback_id": Limit(255),
     "shortcut.description": Limit(150),
-    "features.functions": Limit(50, 0),
-    "workflow_steps": Limit(10),
-    "outgoing_domains": Limit(10, 0),
-    "agent_view.agent_description": Limit(300),
-    "agent_view.suggested_prompts": Limit(4, 0),
     "scopes": Limit(255, 0),
     "event_subscriptions.bot_events": Limit(100, 0),
 }
@@ -54,36 +47,12 @@ def _url_rules(*names: str) -> tuple[Rule, ...]:
 
 TEXT: Final = Str("words")
 URL: Final = Str("url")
-LIST: Final = Many(TEXT, "any")
-ANYTHING: Final = Obj("anything")
-SWITCHES: Final = (
-    "is_hosted",
-    "org_deploy_enabled",
-    "socket_mode_enabled",
-    "token_rotation_enabled",
-    "is_mcp_enabled",
-    "app_level_token_rotation_enabled",
-)
+SWITCHES: Final = ("org_deploy_enabled", "socket_mode_enabled", "token_rotation_enabled")
 
 OBJECTS: Final[dict[str, Shape]] = {
-    "anything": Shape({}, {}, is_open=True),
     "manifest": Shape(
         {"display_information": Obj("display_information")},
-        {
-            **{name: Obj(name) for name in ("_metadata", "features", "oauth_config", "settings")},
-            "$schema": TEXT,
-            "app_directory": ANYTHING,
-            "functions": ANYTHING,
-            "workflows": ANYTHING,
-            "datastores": ANYTHING,
-            "outgoing_domains": Many(TEXT, "outgoing_domains"),
-            "types": ANYTHING,
-            "external_auth_providers": ANYTHING,
-            "mcp_servers": ANYTHING,
-        },
-    ),
-    "_metadata": Shape(
-        {}, {name: Int("version") for name in ("major_version", "minor_version", "schema_version", "min_version")}
+        {name: Obj(name) for name in ("features", "oauth_config", "settings")},
     ),
     "display_information": Shape(
         {"name": Str("display_information.name")},
@@ -100,14 +69,6 @@ OBJECTS: Final[dict[str, Shape]] = {
             "bot_user": Obj("bot_user"),
             "slash_commands": Many(Obj("slash_command"), "slash_commands"),
             "shortcuts": Many(Obj("shortcut"), "shortcuts"),
-            "unfurl_domains": LIST,
-            "functions": Many(ANYTHING, "features.functions"),
-            "workflow_steps": Many(ANYTHING, "workflow_steps"),
-            "assistant_view": ANYTHING,
-            "code_channels": ANYTHING,
-            "rich_previews": ANYTHING,
-            "search": ANYTHING,
-            "agent_view": Obj("agent_view"),
         },
     ),
     "app_home": Shape(
@@ -129,34 +90,13 @@ OBJECTS: Final[dict[str, Shape]] = {
         },
         {},
     ),
-    "agent_view": Shape(
-        {},
-        {
-            "agent_description": Str("agent_view.agent_description"),
-            "suggested_prompts": Many(ANYTHING, "agent_view.suggested_prompts"),
-            "actions": Many(ANYTHING, "any"),
-        },
-    ),
-    "oauth_config": Shape(
-        {},
-        {
-            "redirect_urls": LIST,
-            "scopes": Obj("scopes"),
-            "pkce_enabled": Bool(),
-            "token_management_enabled": Bool(),
-        },
-    ),
-    "scopes": Shape({}, {name: Many(TEXT, "scopes") for name in ("bot", "user", "bot_optional", "user_optional")}),
+    "oauth_config": Shape({}, {"scopes": Obj("scopes")}),
+    "scopes": Shape({}, {name: Many(TEXT, "scopes") for name in ("bot", "bot_optional")}),
     "settings": Shape(
         {},
         {
             "event_subscriptions": Obj("event_subscriptions"),
             "interactivity": Obj("interactivity"),
-            "allowed_ip_address_ranges": LIST,
-            "incoming_webhooks": ANYTHING,
-            "siws_links": ANYTHING,
-            "hermes_app_type": TEXT,
-            "function_runtime": TEXT,
             **{name: Bool() for name in SWITCHES},
         },
     ),
@@ -165,8 +105,6 @@ OBJECTS: Final[dict[str, Shape]] = {
         {
             "request_url": URL,
             "bot_events": Many(TEXT, "event_subscriptions.bot_events"),
-            "user_events": Many(TEXT, "event_subscriptions.bot_events"),
-            "metadata_subscriptions": Many(ANYTHING, "any"),
         },
         rules=_url_rules("request_url"),
     ),
