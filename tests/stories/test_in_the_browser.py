@@ -117,7 +117,6 @@ async def test_where_an_address_goes_and_what_is_wrong_with_the_rules(browser: B
     await say(page, "/rules check")
     answer = page.get_by_role("article").filter(has_text="3 findings")
     await expect(answer).to_be_visible()
-    await picture(answer, "check")
     await answer.get_by_role("button", name="Switch off").first.click()
     await expect(page.get_by_role("dialog").get_by_role("button", name="Switch off", exact=True)).to_be_visible()
 
@@ -128,7 +127,6 @@ async def test_several_rules_on_one_card(browser: Browser, workspace: Sandbox) -
     await say(page, f"/rules off {' '.join(three)} because the payment page is down")
     card = page.get_by_role("article").filter(has_text="3 rules switched off")
     await expect(card.get_by_role("button", name="Undo")).to_be_visible()
-    await picture(card, "change-set")
 
     rules = [workspace.services.rules.get(one) for one in three]
     assert [rule["status"] for rule in rules if rule] == ["Inactive"] * 3
@@ -139,7 +137,6 @@ async def test_why_somebody_does_not_get_in_and_letting_them_in(browser: Browser
     await say(page, "/members why anna.berg@example.com vip")
     answer = page.get_by_role("article").filter(has_text="is on blog but lacks")
     await expect(answer).to_be_visible()
-    await picture(answer, "why")
 
     await page.get_by_role("button", name="Grant vip on blog…").click()
     await page.get_by_role("dialog").get_by_role("button", name="Grant", exact=True).click()
