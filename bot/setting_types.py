@@ -49,7 +49,7 @@ def _require_site_ids(sites: dict[str, str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for number, (name, site) in enumerate(sites.items(), 1):
         if not name or not SITE_ID.fullmatch(site):  # not quoted: somebody may have put the key there
-            raise ValueError(f"has as number {number} what is not a name and an id of letters, digits, _ and -")
+            raise ValueError(f"has an entry, number {number}, that is not a name and an id of letters, digits, _ and -")
         if (other := names.setdefault(site, name)) != name:
             raise ValueError(f"has “{other}” and “{name}” for the same site, “{site}”")
     return sites

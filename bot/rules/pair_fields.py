@@ -232,7 +232,7 @@ def _is_whole_url(pair: Mapping[str, Any]) -> bool:
 
 
 def _is_flat(known: RuleType, pair: Mapping[str, Any]) -> bool:
-    """Whether *pair* is one change by itself, as in the first version of Headers and QueryParam, rather than a list of them."""
+    """Whether *pair* is itself a change, as in the first version of Headers and QueryParam, and doesn't hold a list of them."""
     return pair.get("modifications") in EMPTY and any(
         pair.get(field.entry) not in EMPTY for field in known.fields if field.entry
     )

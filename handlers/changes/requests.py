@@ -150,7 +150,7 @@ async def refuse_unchanged(things: Sequence[Thing], so: AlreadySo, gatehouse: Ga
 
 
 async def _last_change(thing: Thing, gatehouse: Gatehouse) -> str:
-    """Return who made *thing* as it is and when, as a sentence: whoever comes second asks that next."""
+    """Return who made *thing* as it is and when, as a sentence, for the person who came second."""
     last = await gatehouse.store.changes.last_applied_to(thing.target)
     if last is None or canonical_form(last.run.result) != canonical_form(thing.document):
         return ""

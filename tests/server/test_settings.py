@@ -76,7 +76,7 @@ CA_FILE=/gone.pem
             "members.example.com would get the key unencrypted: use https, or set INSECURE_HTTP=true",
         ),
         "MEMBERS_AUTH_SCHEME": (".env", "String should match pattern '^[!-~]*$'"),
-        "MEMBERS_SITES": (".env", "has as number 2 what is not a name and an id of letters, digits, _ and -"),
+        "MEMBERS_SITES": (".env", "has an entry, number 2, that is not a name and an id of letters, digits, _ and -"),
         "SERVICE_TIMEOUT": (
             ".env",
             "Input should be a valid number, unable to parse string as a number",
