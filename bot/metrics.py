@@ -76,7 +76,7 @@ ENDED_CHANGES: Final = Counter(
     ["state", "kind"],
 )
 UNREADABLE_ROWS: Final = Counter(
-    "gatehouse_unreadable_rows_total", "Records of changes that could not be read, each counted once by a process"
+    "gatehouse_unreadable_rows_total", "Records of the database that could not be read, each counted once by a process"
 )
 LOOP_LAG: Final = Histogram(
     "gatehouse_event_loop_lag_seconds",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -18,6 +19,7 @@ from bot.policy.access import Access
 from bot.policy.freezes import ChatFreeze, Freeze
 from bot.policy.inquiry import count_people
 from bot.store.audit import Event
+from bot.store.db import UnreadableRow
 from bot.store.engine import Store
 from bot.store.outbox import Purpose
 
@@ -118,15 +120,14 @@ class Freezes:
         return await self._blocked_changes(freeze, [each for each in planned if each.request.starts_at is not None])
 
     async def _blocked_changes(self, freeze: Freeze, changes: Iterable[Change]) -> Sequence[Change]:
-        """Return those of *changes* that *freeze* blocks at their start, or now."""
-        now = self.now()
-        return [
-            change
-            for change in changes
-            if freeze.holds_at(change.request.starts_at or now)
-            and not is_overridden(freeze, change)
-            and any(freeze.covers(edit) for edit in await self.edits_of(change))
-        ]
+        """Return those of *changes* that *freeze* blocks at their start, or now, to be shown; none that can't be read."""
+        blocked, now = [], self.now()
+        for change in changes:
+            if freeze.holds_at(change.request.starts_at or now) and not is_overridden(freeze, change):
+                with suppress(UnreadableRow):
+                    if any(freeze.covers(edit) for edit in await self.edits_of(change)):
+                        blocked.append(change)
+        return blocked
 
     async def make(self, freeze: ChatFreeze) -> None:
         """Store *freeze*, once per id; raises Frozen where another one of theirs holds the same as long."""
@@ -184,8 +185,9 @@ class Freezes:
         await self.store.channel_settings.put(tx, *FREEZES, stored)
 
     def _load(self, stored: str) -> list[ChatFreeze]:
-        made = map(ChatFreeze.model_validate_json, json.loads(stored or "[]"))
-        return [each for each in made if each.until > self.now()]
+        with self.store.session.decoding("freezes"):
+            made = map(ChatFreeze.model_validate_json, json.loads(stored or "[]"))
+            return [each for each in made if each.until > self.now()]
 
 
 def _holds_as_long(there: ChatFreeze, freeze: ChatFreeze) -> bool:

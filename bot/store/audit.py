@@ -113,7 +113,7 @@ class Audit:
     async def find(self, filters: Filters, limit: int = 50, *, skip: int = 0) -> Sequence[Entry]:
         """Return up to *limit* entries that match, newest first, after the first *skip*."""
         query = _select(filters).order_by(audit.c.at.desc(), audit.c.seq.desc()).limit(limit).offset(skip)
-        return [_entry(row) for row in await self._session.rows(query)]
+        return [self._entry(row) for row in await self._session.rows(query)]
 
     async def find_targets(self, name: str) -> Sequence[str]:
         """Return the rules and members that were recorded under a name that begins with *name*, in upper or lower case."""
@@ -126,8 +126,9 @@ class Audit:
         rows = await self._session.rows(query.distinct())
         # LIKE found too many, since its pattern takes any letter for an escape: here the names themselves are compared.
         wanted = f'"name": {json.dumps(name, ensure_ascii=False)[:-1]}'.casefold()
-        details = ((row.target, json.dumps(json.loads(row.detail), ensure_ascii=False).casefold()) for row in rows)
-        return list(dict.fromkeys(target for target, detail in details if wanted in detail))
+        with self._session.decoding("entries"):
+            details = ((row.target, json.dumps(json.loads(row.detail), ensure_ascii=False).casefold()) for row in rows)
+            return list(dict.fromkeys(target for target, detail in details if wanted in detail))
 
     async def all(self, filters: Filters) -> AsyncIterator[Entry]:
         """Yield every entry that matches, oldest first, read in pages; without what is being recorded at that moment."""
@@ -136,10 +137,14 @@ class Audit:
             query = _select(filters).where(audit.c.seq > last).order_by(audit.c.seq).limit(CHUNK)
             rows = await self._session.rows(query)
             for row in rows:
-                yield _entry(row)
+                yield self._entry(row)
             if not rows:
                 return
             last = rows[-1].seq
+
+    def _entry(self, row: sa.Row[Any]) -> Entry:
+        with self._session.decoding("entry", str(row.seq)):
+            return Entry(**{**row._mapping, "at": moment(row.at), "detail": dict(json.loads(row.detail))})
 
 
 def _log(events: Sequence[Event]) -> None:
@@ -175,7 +180,3 @@ def _select(filters: Filters) -> sa.Select[Any]:
         target = audit.c.target.icontains(filters.ref, autoescape=True)
         query = query.where(sa.or_(target, audit.c.change_id.startswith(filters.ref.lower(), autoescape=True)))
     return query
-
-
-def _entry(row: sa.Row[Any]) -> Entry:
-    return Entry(**{**row._mapping, "at": moment(row.at), "detail": json.loads(row.detail)})

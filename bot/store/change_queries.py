@@ -7,18 +7,13 @@ from contextlib import suppress
 from typing import Any, Final
 
 import sqlalchemy as sa
-import structlog
-from pydantic import ValidationError
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.states import State
-from bot.metrics import UNREADABLE_ROWS
 from bot.store.db import Session, UnreadableRow
 from bot.store.tables import LIVE_STATES, NEW, STORED, Row, changes, decisions, items, timers
 from bot.text.documents import dump, load
-
-log = structlog.get_logger(__name__)
 
 MAX_OUT_OF_ORDER: Final = 20
 """How many changes of one target are searched for the one that was done last."""
@@ -55,19 +50,8 @@ class ChangeQueries:
 
     def _change(self, row: Row) -> Change:
         """Return the change of a row that has the columns `STORED`; raises UnreadableRow."""
-        try:
+        with self._session.decoding("change", row.id):
             return load(Change, row.document).with_fields(token=row.token)
-        except ValueError as error:
-            self._note_unreadable(row.id, error)
-            raise UnreadableRow(row.id) from None
-
-    def _note_unreadable(self, change_id: str, error: ValueError) -> None:
-        if change_id not in self._session.unreadable:
-            self._session.unreadable.add(change_id)
-            UNREADABLE_ROWS.inc()
-            # Where, and never what: the words of pydantic and of json hold values.
-            places = [each["loc"] for each in error.errors()] if isinstance(error, ValidationError) else []
-            log.error("unreadable_row", change=change_id[:8], fields=[".".join(map(str, place)) for place in places])
 
     async def _read(self, query: sa.Select[Any]) -> list[Change]:
         """Return the changes that somebody decides by; raises UnreadableRow, since one that is left out may be the one."""

@@ -84,7 +84,9 @@ class LastLists:
 
     async def get(self, person: str, service: str) -> list[str]:
         """Return what ``#1``, ``#2`` … mean to *person*; empty before their first list."""
-        return list(json.loads(await self.settings.value(person, f"listed_{service}") or "[]"))
+        stored = await self.settings.value(person, f"listed_{service}") or "[]"
+        with self.session.decoding("a list of", person):
+            return list(json.loads(stored))
 
     async def put(self, person: str, service: str, refs: Sequence[str]) -> None:
         """Remember the list that *person* was shown; an unchanged list is not written again."""

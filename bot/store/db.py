@@ -18,18 +18,22 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import sqlalchemy as sa
+import structlog
+from pydantic import ValidationError
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.changes.model.change import Change
+from bot.metrics import UNREADABLE_ROWS
 from bot.store import sqlite_connection
 from bot.store.tables import Row, micros
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
 
+log = structlog.get_logger(__name__)
 
 SERVER = "See that the database server runs, and that DATABASE_URL names it and a user and database that it has"
 BACKUP = "Put a backup in its place, or move the file away to start with an empty one"
@@ -76,11 +80,11 @@ class CommitUnknown(StoreError):
 
 
 class UnreadableRow(StoreError):
-    """The row of the change *change_id* doesn't hold what this release writes: it waits for somebody who mends the row."""
+    """A *record* doesn't hold what this release writes: it waits for somebody who mends its row."""
 
-    def __init__(self, change_id: str) -> None:
-        super().__init__(f"the record of change {change_id[:8]} can't be read")
-        self.change_id = change_id
+    def __init__(self, record: str) -> None:
+        super().__init__(f"the record of {record} can't be read")
+        self.record = record
 
 
 class StoreMissing(StoreError):
@@ -283,7 +287,7 @@ class Session:
         self._engine = engine
         self._now = now
         self.unreadable: set[str] = set()
-        """The ids of the changes whose rows couldn't be read since the start."""
+        """The records that couldn't be read since the start."""
         self._written: datetime | None = None
         """The time of the last write; None where the last write failed."""
         self.sqlite = engine.dialect.name == "sqlite"
@@ -338,6 +342,21 @@ class Session:
         """Return the first value of the first row of *query*, read in the same way; None where there is no row."""
         async with self.reading() as connection:
             return await connection.scalar(query)
+
+    @contextlib.contextmanager
+    def decoding(self, what: str, key: str = "") -> Iterator[None]:
+        """Raise errors of reading a record as UnreadableRow; the first of each record is counted and logged."""
+        try:
+            yield
+        except (ValueError, TypeError) as error:
+            record = f"{what} {key[:8]}".strip()
+            if record not in self.unreadable:
+                self.unreadable.add(record)
+                UNREADABLE_ROWS.inc()
+                places = [each["loc"] for each in error.errors()] if isinstance(error, ValidationError) else []
+                fields = [".".join(map(str, place)) for place in places]
+                log.error("unreadable_row", record=record, fields=fields)  # noqa: TRY400  the error's words hold values
+            raise UnreadableRow(record) from None
 
     @asynccontextmanager
     async def _connect(self, turns: asyncio.Semaphore) -> AsyncIterator[AsyncConnection]:

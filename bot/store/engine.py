@@ -95,8 +95,8 @@ class Store:
                     await tx.execute(sa.update(VERSION).values(version_num=VERSION.c.version_num))
         except StoreError as error:
             return {"store": health_of(str(error))}
-        if unreadable := sorted(each[:8] for each in self.session.unreadable):
-            return {"store": Health(Level.NEEDS_ATTENTION, f"can't read the record of {', '.join(unreadable)}")}
+        if unreadable := ", ".join(sorted(self.session.unreadable)):
+            return {"store": Health(Level.NEEDS_ATTENTION, f"can't read the record of {unreadable}")}
         return {"store": WORKS}
 
 
@@ -242,10 +242,6 @@ def exclusive_lock(database_url: str) -> Iterator[bool]:
         yield True
 
 
-MAX_CLOCK_JUMP = timedelta(seconds=5)
-"""The difference to the last reading above which a clock jump is logged."""
-
-
 def steady_clock() -> float:
     """Return monotonic seconds, which include time suspended where the system can tell (Linux)."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
@@ -273,11 +269,7 @@ class DatabaseClock:
         """Read the time *every* so many seconds, until cancelled."""
         while True:
             await asyncio.sleep(every)
-            ours = self()
             try:
                 await self.read(session)
             except StoreError as error:
                 log.warning("clock_not_read", error=str(error))
-            else:
-                if abs(self() - ours) > MAX_CLOCK_JUMP:
-                    log.warning("clock_jumped", seconds=round((self() - ours).total_seconds()))

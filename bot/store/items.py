@@ -56,7 +56,7 @@ class Items:
         wanted = sa.and_(items.c.set_id == set_id, sa.or_(items.c.outcome.in_(sorted(outcomes)), unknown))
         query = sa.select(items).where(wanted).order_by(items.c.number).limit(limit)
         async with self._session.reading() as connection:
-            return [_item(row) for row in await connection.execute(query)]
+            return [self._item(row) for row in await connection.execute(query)]
 
     async def all(self, set_id: str) -> AsyncIterator[Item]:
         """Yield every item, in order, read in pages."""
@@ -66,7 +66,7 @@ class Items:
             query = sa.select(items).where(wanted).order_by(items.c.number).limit(PAGE)
             # A connection for each page: the reader may take long over each item.
             async with self._session.reading() as connection:
-                found = [_item(row) for row in await connection.execute(query)]
+                found = [self._item(row) for row in await connection.execute(query)]
             if not found:
                 return
             for item in found:
@@ -77,14 +77,15 @@ class Items:
         query = sa.select(items).where(items.c.set_id == set_id, items.c.number == number)
         async with self._session.reading() as connection:
             row = (await connection.execute(query)).one_or_none()
-            return None if row is None else _item(row)
+            return None if row is None else self._item(row)
 
     async def tally(self, set_id: str) -> Tally:
         """Return how many items of a bulk change have each outcome."""
         many = sa.func.count().label("many")
         query = sa.select(items.c.outcome, many).where(items.c.set_id == set_id).group_by(items.c.outcome)
-        async with self._session.reading() as connection:
-            return Tally({Outcome(row.outcome): row.many for row in await connection.execute(query)})
+        rows = await self._session.rows(query)
+        with self._session.decoding("change", set_id):
+            return Tally({Outcome(row.outcome): row.many for row in rows})
 
     async def has_any(self, tx: AsyncConnection, set_id: str, outcomes: Collection[Outcome]) -> bool:
         """Whether an item of a bulk change has one of these outcomes."""
@@ -132,7 +133,7 @@ class Items:
         waiting = sa.and_(items.c.set_id == set_id, items.c.outcome == Outcome.WAITING)
         await tx.execute(sa.update(items).where(waiting).values(outcome=Outcome.STOPPED))
 
-
-def _item(row: sa.Row[*tuple[Any, ...]]) -> Item:
-    stored = {"outcome": Outcome(row.outcome), "change_id": row.change_id, "why": row.why}
-    return load(Item, row.document).model_copy(update=stored)
+    def _item(self, row: sa.Row[*tuple[Any, ...]]) -> Item:
+        with self._session.decoding("change", row.set_id):
+            stored = {"outcome": Outcome(row.outcome), "change_id": row.change_id, "why": row.why}
+            return load(Item, row.document).model_copy(update=stored)

@@ -105,14 +105,14 @@ class Inbox:
         remembered = inbox.c.received >= self._session.now(-REMEMBERED_FOR)
         query = sa.select(inbox).where(left, remembered, inbox.c.id.not_in(but)).order_by(inbox.c.received)
         for row in await self.leases.claim(query.limit(1), owner, lease, list):
-            return _read_request(row, owner)
+            return self._request(row, owner)
         return None
 
     async def get(self, request_id: str) -> StoredRequest | None:
         """Return the request, done or not; None where it is no longer remembered."""
         remembered = inbox.c.received >= self._session.now(-REMEMBERED_FOR)
         query = sa.select(inbox).where(inbox.c.id == request_id, remembered)
-        return next((_read_request(row, row.owner) for row in await self._session.rows(query)), None)
+        return next((self._request(row, row.owner) for row in await self._session.rows(query)), None)
 
     async def attach(self, request_id: str, more: Mapping[str, Any]) -> None:
         """Add *more* to the payload of a request, for as long as the request is remembered."""
@@ -152,9 +152,10 @@ class Inbox:
         async with self._session.writing() as tx:
             await tx.execute(sa.update(inbox).where(inbox.c.id == request_id).values(done=True))
 
-
-def _read_request(row: sa.Row[Any], owner: str) -> StoredRequest:
-    return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received), owner)
+    def _request(self, row: sa.Row[Any], owner: str) -> StoredRequest:
+        with self._session.decoding("request", row.id):
+            payload = dict(json.loads(row.payload))
+            return StoredRequest(row.id, row.kind, payload, row.attempt, moment(row.received), owner)
 
 
 def _is_request(request: StoredRequest) -> sa.ColumnElement[bool]:
@@ -165,9 +166,6 @@ class TimerKind(StrEnum):
     EXPIRE = "expire"
     START = "start"
     REVERT = "revert"
-    REMIND = "remind"
-    """This and the others are messages that release 0.1.0 set timers for; now they wait in the outbox."""
-    OFFER = "offer"
 
 
 NO_SERVICE: Final = "no service"
@@ -214,7 +212,8 @@ class Timers:
         due = sa.and_(timers.c.due <= self._session.now(), _is_in_lane(lane))
         query = sa.select(timers).where(due).order_by(timers.c.due).limit(1)
         for row in await self.leases.claim(query, owner, lease, list, look=False):
-            return Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
+            with self._session.decoding("change", row.change_id):
+                return Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
         return None
 
     async def reschedule(self, timer: Timer, due: datetime) -> None:

@@ -326,7 +326,7 @@ OUTCOME_WORDS: Final[Table] = {
         again={"Show pending": GatehousePending()},
     ),
     UnreadableRow: lambda e: Words(
-        f"Gatehouse can’t read its record of change {code(e.change_id[:8])}.",
+        f"Gatehouse can’t read its record of {e.record}.",
         "Nothing is done about it until the record is mended.",
         "Tell your Gatehouse admin; the log has it as unreadable_row.",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -20,6 +21,7 @@ from bot.health import Health, Level, health_of
 from bot.policy.inquiry import DirectoryUnavailable
 from bot.rules.model import RULE_ID
 from bot.store.audit import Entry, Filters
+from bot.store.db import UnreadableRow
 from bot.store.queues import TimerKind
 from bot.text.times import moment_since, parse_since
 from handlers.blocks.messages import ListPage, plural, strip_markup
@@ -73,12 +75,16 @@ async def facts_of(changes: Iterable[Change], gatehouse: Gatehouse) -> RowFacts:
     The link of what has no card, such as an end, is that to the card of what it undid.
     """
     store, known = gatehouse.store, {each.id: each for each in changes}
+    tallies = {}
+    for key in [key for key, each in known.items() if each.is_bulk]:
+        with suppress(UnreadableRow):
+            tallies[key] = await store.items.tally(key)
     return RowFacts(
         {
             key: await store.cards.link(key) or await store.cards.link(each.request.undoes or "")
             for key, each in known.items()
         },
-        {key: await store.items.tally(key) for key, each in known.items() if each.is_bulk},
+        tallies,
         await _overtaking_of(known.values(), gatehouse),
     )
 

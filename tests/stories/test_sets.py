@@ -6,8 +6,10 @@ from datetime import timedelta
 from typing import Final
 
 import pytest
+import sqlalchemy as sa
 
 from bot.changes.model.states import State
+from bot.store.tables import items
 from sandbox.demo import Sandbox
 from sandbox.slack import rendering
 from tests.conftest import Clock
@@ -36,6 +38,23 @@ async def test_three_are_switched_off_on_one_card_and_back_by_one_undo(workspace
     await alice.clicks(card, "Request again")
     assert (await alice.sees_set(applied=3)).ts != card.ts
     assert statuses(workspace) == ["Inactive"] * 3
+
+
+async def test_items_that_cannot_be_read_stop_their_bulk_change_and_nothing_else(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    card = await alice.says(f"/rules delete {OLD},{PAY}")
+    store = workspace.bot.gatehouse.store
+    async with store.transaction() as tx:
+        await tx.execute(sa.update(items).values(document='{"number": "nobody@x.example"}'))
+
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
+    assert workspace.services.rules.calls("DELETE") == []
+    assert "Delete 2 rules" in alice.slack_text(await alice.says("/gatehouse pending"))
+    assert "cutover" in alice.slack_text(await alice.says("/gatehouse freeze shop.example.com for 2h because cutover"))
+    status = alice.slack_text(await alice.says("/gatehouse status"))
+    assert "can't read the record of change" in status
+    assert "nobody@" not in status
 
 
 @pytest.mark.threat("A8", "B13")

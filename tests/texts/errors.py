@@ -173,7 +173,7 @@ def changes() -> Iterator[Sample]:
     yield "too many requests", of(refusals.TooManyRequests(20), attempted=True)
     yield "the database, without an answer to COMMIT", of(CommitUnknown("reset"), "/rules off Old shop", attempted=True)
     yield "the database, after the claim", of(refusals.Unrecorded(WAITING), "/rules off Old shop", attempted=True)
-    yield "a record that can't be read", of(UnreadableRow("e5f05209" * 4), "/gatehouse pending")
+    yield "a record that can't be read", of(UnreadableRow("change e5f05209"), "/gatehouse pending")
     yield "the database", of(StoreError("disk I/O error"), "/rules off Old shop", attempted=True)
     yield "given up", of(errors.GivenUp(), "/rules off Old shop", attempted=True)
     yield "a bug", of(KeyError("name"), "/rules list")

@@ -609,8 +609,8 @@ Gatehouse’s database failed before it could record the outcome. Its card will 
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
             "a record that can't be read": """\
-Gatehouse can’t read its record of change `e5f05209`.
-(warning) Gatehouse can’t read its record of change `e5f05209`.
+Gatehouse can’t read its record of change e5f05209.
+(warning) Gatehouse can’t read its record of change e5f05209.
 Nothing is done about it until the record is mended. Tell your Gatehouse admin; the log has it as unreadable_row.
 You typed `/gatehouse pending` · Reference `01234567`\
 """,
