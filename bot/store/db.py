@@ -164,31 +164,33 @@ def _of_file(url: sa.URL) -> sa.URL:
         raise StoreError(f"DATABASE_URL: {error}") from error
 
 
-def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
-    """Return an engine whose transactions take SQLite's write lock at once: a later upgrade of a read lock can't wait.
+@asynccontextmanager
+async def open_engine(database_url: str, *, read_only: bool = False) -> AsyncIterator[AsyncEngine]:
+    """Open an engine whose transactions take SQLite's write lock at once: a later upgrade of a read lock can't wait.
 
-    *read_only*: the database itself refuses every write.
+    *read_only*: each statement sees its own moment, without a transaction, and the database itself refuses every write.
     """
     url = async_url(database_url)
+    # Parameters are hidden because they hold emails and URLs, and errors get into the log.
+    options: dict[str, Any] = {"hide_parameters": True, "pool_size": MAX_READERS if read_only else MAX_WRITERS}
+    if read_only:  # without transactions, nothing has to be rolled back after each read
+        options |= {"isolation_level": "AUTOCOMMIT", "skip_autocommit_rollback": True}
     if url.get_backend_name() != "sqlite":
         settings = {"server_settings": {**FROZEN, **({"default_transaction_read_only": "on"} if read_only else {})}}
-        # Parameters are hidden because they hold emails and URLs, and errors get into the log.
-        engine = create_async_engine(
-            url,
-            pool_size=MAX_READERS + MAX_WRITERS,
-            pool_pre_ping=True,
-            hide_parameters=True,
-            connect_args=settings,
-        )
+        engine = create_async_engine(url, **options, pool_pre_ping=True, connect_args=settings)
         sa.event.listen(engine.sync_engine, "connect", _set_timeout)
-        return engine
-    file = Path(url.database or "")
-    url = _require_file(url, file) if read_only else _create_file(url, file)
-    driver = {"timeout": BUSY_SECONDS, "async_creator_fn": sqlite_connection.connect}
-    engine = create_async_engine(url, hide_parameters=True, connect_args=driver)
-    sa.event.listen(engine.sync_engine, "connect", _begin_ourselves if read_only else _prepare_sqlite)
-    sa.event.listen(engine.sync_engine, "begin", _begin if read_only else _begin_immediate)
-    return engine
+    else:
+        file = Path(url.database or "")
+        url = _require_file(url, file) if read_only else _create_file(url, file)
+        driver = {"timeout": BUSY_SECONDS, "async_creator_fn": sqlite_connection.connect}
+        engine = create_async_engine(url, **options, connect_args=driver)
+        if not read_only:
+            sa.event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+            sa.event.listen(engine.sync_engine, "begin", _begin_immediate)
+    try:
+        yield engine
+    finally:
+        await engine.dispose()
 
 
 def _require_file(url: sa.URL, path: Path) -> sa.URL:
@@ -215,13 +217,9 @@ def _set_timeout(connection: Any, _: object) -> None:
     connection.run_async(lambda driver: driver.execute(timeout_statement(MAX_TRANSACTION, locally=False)))
 
 
-def _begin_ourselves(connection: Any, _: object) -> None:
+def _prepare_sqlite(connection: Any, _: object) -> None:
     # Otherwise Python's sqlite3 begins transactions itself, which take the lock to write only later.
     connection.isolation_level = None
-
-
-def _prepare_sqlite(connection: Any, _: object) -> None:
-    _begin_ourselves(connection, _)
     cursor = connection.cursor()
     try:
         cursor.execute(USE_WAL)
@@ -235,14 +233,8 @@ def _prepare_sqlite(connection: Any, _: object) -> None:
     cursor.close()
 
 
-def _begin(connection: sa.Connection) -> None:
-    connection.exec_driver_sql("BEGIN")
-
-
 def _begin_immediate(connection: sa.Connection) -> None:
-    """Begin a write transaction. Readers don't: each of their statements sees its own moment, as in PostgreSQL."""
-    if not connection.get_execution_options().get("reading", False):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def insert(tx: AsyncConnection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
@@ -283,14 +275,14 @@ class Session:
     No task may ask for a second one: all could have one, and wait for another.
     """
 
-    def __init__(self, engine: AsyncEngine, now: Callable[[], datetime]) -> None:
-        self._engine = engine
+    def __init__(self, reader: AsyncEngine, writer: AsyncEngine, now: Callable[[], datetime]) -> None:
+        self.reader, self.writer = reader, writer
         self._now = now
         self.unreadable: set[str] = set()
         """The records that couldn't be read since the start."""
         self._written: datetime | None = None
         """The time of the last write; None where the last write failed."""
-        self.sqlite = engine.dialect.name == "sqlite"
+        self.sqlite = reader.dialect.name == "sqlite"
         # Semaphores wake tasks in order. The pool doesn't: under load, all others would overtake the task that asked first.
         self._readers = asyncio.Semaphore(MAX_READERS)
         # Apart from readers: what Slack sends is acknowledged once it is written, and that has to be soon.
@@ -307,7 +299,7 @@ class Session:
         Raises CommitUnknown where nobody knows whether it was committed.
         """
         try:
-            async with self._connect(self._writers) as connection, connection.begin() as whole:
+            async with self._connect(self.writer, self._writers) as connection, connection.begin() as whole:
                 following: list[Callable[[], object]] = []
                 connection.info["after_commit"] = following
                 yield connection
@@ -328,9 +320,8 @@ class Session:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """Open a connection for reading; it doesn't wait for writers."""
-        async with self._connect(self._readers) as connection:
-            # Without BEGIN IMMEDIATE, which on SQLite would wait for whoever writes.
-            yield await connection.execution_options(reading=True)
+        async with self._connect(self.reader, self._readers) as connection:
+            yield connection
 
     async def rows(self, query: sa.Executable) -> Sequence[Row]:
         """Return all rows of *query*, read without waiting for writers."""
@@ -359,9 +350,9 @@ class Session:
             raise UnreadableRow(record) from None
 
     @asynccontextmanager
-    async def _connect(self, turns: asyncio.Semaphore) -> AsyncIterator[AsyncConnection]:
+    async def _connect(self, engine: AsyncEngine, turns: asyncio.Semaphore) -> AsyncIterator[AsyncConnection]:
         """Take a connection from the pool once it is one's turn; raises StoreError."""
-        async with turns, self._translating_errors(), self._engine.connect() as connection:
+        async with turns, self._translating_errors(), engine.connect() as connection:
             yield connection
 
     async def backlog(self, since: sa.ColumnElement[int], *which: sa.ColumnElement[bool]) -> tuple[int, float]:

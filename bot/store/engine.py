@@ -29,7 +29,7 @@ from bot.store.db import (
     StoreError,
     StoreMissing,
     async_url,
-    make_engine,
+    open_engine,
     open_private,
     timeout_statement,
 )
@@ -107,27 +107,29 @@ WRITTEN_LATELY: Final = timedelta(minutes=1)
 @asynccontextmanager
 async def open_store(database_url: str, *, now: Callable[[], datetime]) -> AsyncIterator[Store]:
     """Open the store at *database_url*, with the schema of this release; raises StoreError or StoreCorrupt."""
-    engine = make_engine(database_url)
-    try:
-        log.info("schema", found=await _upgrade(engine, MIGRATIONS))
-        session = Session(engine, now)
-        audit = Audit(session)
-        channel_settings = ChannelSettings(session, audit)
-        yield Store(
-            session,
-            changes=Changes(session),
-            inbox=Inbox(session),
-            outbox=Outbox(session),
-            cards=Cards(session),
-            lists=LastLists(session, channel_settings),
-            former_ids=FormerIds(session),
-            timers=Timers(session),
-            audit=audit,
-            items=Items(session),
-            channel_settings=channel_settings,
-        )
-    finally:
-        await engine.dispose()
+    async with open_engine(database_url) as writer:
+        log.info("schema", found=await _upgrade(writer, MIGRATIONS))
+        # Only now: a file that there was not, there is no reading.
+        async with open_engine(database_url, read_only=True) as reader:
+            yield _store(Session(reader, writer, now))
+
+
+def _store(session: Session) -> Store:
+    audit = Audit(session)
+    channel_settings = ChannelSettings(session, audit)
+    return Store(
+        session,
+        changes=Changes(session),
+        inbox=Inbox(session),
+        outbox=Outbox(session),
+        cards=Cards(session),
+        lists=LastLists(session, channel_settings),
+        former_ids=FormerIds(session),
+        timers=Timers(session),
+        audit=audit,
+        items=Items(session),
+        channel_settings=channel_settings,
+    )
 
 
 @asynccontextmanager
@@ -167,23 +169,17 @@ def _refuse_read_only(database_url: str) -> None:
 @asynccontextmanager
 async def _reading(database_url: str, judge: Callable[[sa.Connection], object]) -> AsyncIterator[Session]:
     """Open a read-only session, after *judge* has checked the schema; raises StoreError."""
-    engine = make_engine(database_url, read_only=True)
-    try:
-        session = Session(engine, lambda: datetime.now(UTC))
+    async with open_engine(database_url, read_only=True) as engine:
+        session = Session(engine, engine, lambda: datetime.now(UTC))
         async with session.reading() as connection:
             await connection.run_sync(judge)
         yield session
-    finally:
-        await engine.dispose()
 
 
 async def upgrade(database_url: str, migrations: Path = MIGRATIONS) -> None:
     """Check the database and bring it to the newest of *migrations*; two processes may do so at once."""
-    engine = make_engine(database_url)
-    try:
+    async with open_engine(database_url) as engine:
         await _upgrade(engine, migrations)
-    finally:
-        await engine.dispose()
 
 
 async def _upgrade(engine: AsyncEngine, migrations: Path) -> str:

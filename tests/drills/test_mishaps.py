@@ -131,7 +131,8 @@ async def test_a_restored_backup_does_nothing_again_and_nothing_old(
         await only.ended()
         for change in (claimed, waits):  # somebody has made them again since
             fleet.services.rules.put(dict(change.edit.before or {}))
-        await fleet.store.session._engine.dispose()
+        for engine in (fleet.store.session.reader, fleet.store.session.writer):
+            await engine.dispose()
         _copied(copy, file)
         _aged(file, A_DAY)
         await fleet.start()

@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 
 from bot.changes.model.change import Change
 from bot.changes.model.states import State
-from bot.store.db import MAX_READERS, Session
+from bot.store.db import Session
 from bot.store.tables import changes, inbox
 from handlers.explain.table import says_unchanged
 from sandbox.demo import Sandbox
@@ -48,11 +48,9 @@ class Trouble:
         self.begun = self.begun or step == self.at
 
     async def watch(self, session: Session) -> None:
-        """Watch from a moment on at which nobody uses the database: a transaction that begins goes through the same list."""
-        engine = session._engine.sync_engine
-        async with session._writers, AsyncExitStack() as readers:
-            for _ in range(MAX_READERS):
-                await readers.enter_async_context(session._readers)
+        """Watch from a moment on at which nobody writes: a transaction that begins goes through the same list."""
+        engine = session.writer.sync_engine
+        async with session._writers:
             sa.event.listen(engine, "begin", self._on_begin)
             sa.event.listen(engine, "commit", self._on_commit)
             sa.event.listen(engine, "rollback", self._let_write)
@@ -65,8 +63,6 @@ class Trouble:
 
     def _on_begin(self, connection: sa.Connection) -> None:
         """SQLite's own refusals, for this transaction."""
-        if connection.get_execution_options().get("reading", False):
-            return
         if self._strikes(["read only"]):
             self._set_read_only(connection, on=True)
         pages = 1 if self._strikes(["full"]) else 1_000_000
@@ -74,8 +70,7 @@ class Trouble:
 
     def _let_write(self, connection: sa.Connection) -> None:
         """At the end of a transaction: the next one of this connection would not even begin."""
-        if not connection.get_execution_options().get("reading", False):
-            self._set_read_only(connection, on=False)
+        self._set_read_only(connection, on=False)
 
     @staticmethod
     def _set_read_only(connection: sa.Connection, *, on: bool) -> None:

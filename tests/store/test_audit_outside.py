@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from bot.server.audit_export import write_entries
 from bot.store.audit import Event
-from bot.store.db import StoreError, make_engine
+from bot.store.db import StoreError, open_engine
 from bot.store.engine import Store, check, exclusive_lock, open_store
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
@@ -51,11 +51,10 @@ async def test_it_waits_for_no_transaction_of_the_bot(store: Store, database_url
 
 @both
 async def test_the_database_itself_lets_it_write_nothing(store: Store, database_url: str) -> None:
-    engine = make_engine(database_url, read_only=True)
-    with pytest.raises(DBAPIError, match=r"read.?only"):
-        async with engine.begin() as connection:
-            await connection.execute(sa.text("DELETE FROM audit"))
-    await engine.dispose()
+    async with open_engine(database_url, read_only=True) as engine:
+        with pytest.raises(DBAPIError, match=r"read.?only"):
+            async with engine.begin() as connection:
+                await connection.execute(sa.text("DELETE FROM audit"))
 
 
 async def test_an_empty_database_is_left_empty(tmp_path: Path) -> None:

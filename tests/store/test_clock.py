@@ -8,15 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.store.db import Session, make_engine
+from bot.store.db import Session, open_engine
 from bot.store.engine import DatabaseClock, steady_clock
 
 
 @pytest.fixture
 async def session(database_url: str) -> AsyncIterator[Session]:
-    engine = make_engine(database_url)
-    yield Session(engine, lambda: datetime.now(UTC))
-    await engine.dispose()
+    async with open_engine(database_url, read_only=True) as engine:
+        yield Session(engine, engine, lambda: datetime.now(UTC))
 
 
 @pytest.mark.threat("D7")

@@ -101,7 +101,7 @@ async def on_a_disk(tmp_path: Path, fault: str, at: int) -> AsyncIterator[tuple[
     async with a_world(f"sqlite:///{tmp_path / 'store.db'}") as world:
         await world.begin(POLICIES["confirm"])
         disk = Disk(fault, at)
-        engine = world.store.session._engine.sync_engine
+        engine = world.store.session.writer.sync_engine
         sa.event.listen(engine, "begin", disk.begin)
         sa.event.listen(engine, "rollback", lambda connection: connection.exec_driver_sql("PRAGMA query_only=0"))
         yield world, disk

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.store.db import FROZEN, MAX_TRANSACTION, make_engine, timeout_statement
+from bot.store.db import FROZEN, MAX_TRANSACTION, open_engine, timeout_statement
 
 pytestmark = [pytest.mark.postgres, pytest.mark.parametrize("database_url", ["postgres"], indirect=True)]
 LOCKS = "UPDATE alembic_version SET version_num = version_num"
@@ -55,10 +55,8 @@ class Talk:
 
 
 async def version_of(database_url: str) -> int:
-    engine = make_engine(database_url)
-    async with engine.connect() as connection:
+    async with open_engine(database_url) as engine, engine.connect() as connection:
         number = int(await connection.scalar(sa.text("SHOW server_version_num")) or 0)
-    await engine.dispose()
     return number // 10_000
 
 
@@ -77,19 +75,15 @@ async def test_its_locks_end(database_url: str, postgres_folder: Path, said: boo
     if not said:
         talk.begins_to_say(LOCKS)
 
-    engine = make_engine(database_url)
-    async with engine.begin() as connection:
+    async with open_engine(database_url) as engine, engine.begin() as connection:
         await connection.execute(sa.text("SET LOCAL lock_timeout = '15s'"))
         await connection.execute(sa.text(LOCKS))
-    await engine.dispose()
     await talk.closes()
 
 
 async def test_our_connections_say_so(database_url: str) -> None:
     wanted = FROZEN | ({"transaction_timeout": MAX_TRANSACTION} if await version_of(database_url) >= 17 else {})
-    engine = make_engine(database_url)
-    async with engine.connect() as connection:
+    async with open_engine(database_url) as engine, engine.connect() as connection:
         said = {name: await connection.scalar(sa.text(f"SHOW {name}")) for name in wanted}
-    await engine.dispose()
 
     assert said == wanted

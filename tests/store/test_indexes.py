@@ -127,10 +127,12 @@ async def plans_of(store: Store, look: Callable[[Store], Awaitable[object]]) -> 
     def note(connection: object, cursor: object, statement: str, given: Any, *_: object) -> None:
         said.append((statement, given))
 
-    engine = store.session._engine.sync_engine
-    sa.event.listen(engine, "before_cursor_execute", note)
+    engines = [each.sync_engine for each in (store.session.reader, store.session.writer)]
+    for engine in engines:
+        sa.event.listen(engine, "before_cursor_execute", note)
     await look(store)
-    sa.event.remove(engine, "before_cursor_execute", note)
+    for engine in engines:
+        sa.event.remove(engine, "before_cursor_execute", note)
     explain = "EXPLAIN QUERY PLAN" if store.session.sqlite else "EXPLAIN"
     async with store.session.reading() as connection:
         plans = [

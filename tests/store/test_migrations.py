@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.server.audit_export import write_entries
-from bot.store.db import StoreError, make_engine
+from bot.store.db import StoreError, open_engine
 from bot.store.engine import check, open_store, upgrade
 from bot.store.migrations.run import MIGRATIONS, refuse_other_schema
 from bot.store.tables import metadata
@@ -43,11 +43,9 @@ def next_release(folder: Path, *statements: str) -> Path:
 
 
 async def execute(database_url: str, *statements: str) -> None:
-    engine = make_engine(database_url)
-    async with engine.begin() as connection:
+    async with open_engine(database_url) as engine, engine.begin() as connection:
         for statement in statements:
             await connection.execute(sa.text(statement))
-    await engine.dispose()
 
 
 async def content(database_url: str) -> dict[str, list[Any]]:
@@ -57,11 +55,8 @@ async def content(database_url: str) -> dict[str, list[Any]]:
         names = sa.inspect(connection).get_table_names()
         return {name: list(connection.execute(sa.select(sa.text("*")).select_from(sa.table(name)))) for name in names}
 
-    engine = make_engine(database_url, read_only=True)
-    async with engine.connect() as connection:
-        found = await connection.run_sync(read)
-    await engine.dispose()
-    return found
+    async with open_engine(database_url, read_only=True) as engine, engine.connect() as connection:
+        return await connection.run_sync(read)
 
 
 async def version(database_url: str) -> str:
@@ -117,8 +112,11 @@ async def test_a_database_has_what_the_tables_declare(empty_database: str) -> No
         assert more == set()
         assert described(connection, None, metadata.tables) == described(connection, "wanted", metadata.tables)
 
-    async with open_store(empty_database, now=StandingClock()) as store, store.session.reading() as connection:
-        await connection.run_sync(differ)
+    async with open_store(empty_database, now=StandingClock()) as store:
+        # SQLite attaches nothing within a transaction.
+        engine = store.session.reader if store.session.sqlite else store.session.writer
+        async with engine.connect() as connection:
+            await connection.run_sync(differ)
 
 
 @both
@@ -157,12 +155,9 @@ async def test_a_newer_schema_is_left_to_the_newer_release(empty_database: str, 
 @both
 async def test_what_only_reads_leaves_an_older_schema_to_the_older_release(empty_database: str, tmp_path: Path) -> None:
     await upgrade(empty_database)
-    engine = make_engine(empty_database, read_only=True)
-
-    async with engine.connect() as connection:
+    async with open_engine(empty_database, read_only=True) as engine, engine.connect() as connection:
         with pytest.raises(StoreError, match=r"older release.*db upgrade"):
             await connection.run_sync(refuse_other_schema, next_release(tmp_path, *ADDS))
-    await engine.dispose()
 
     assert await version(empty_database) == "0001_tables"
 

@@ -303,15 +303,18 @@ async def test_a_database_that_only_reads_is_not_ready_until_it_writes_again(
     store: Store, clock: StandingClock
 ) -> None:
     is_read_only = True
-    engine = store.session._engine.sync_engine
+    engine = store.session.writer.sync_engine
 
     def begin(connection: sa.Connection) -> None:
-        if engine.dialect.name == "sqlite":
-            connection.exec_driver_sql(f"PRAGMA query_only={int(is_read_only)}")
-        elif is_read_only:
-            connection.exec_driver_sql("SET TRANSACTION READ ONLY")
+        if is_read_only:
+            connection.exec_driver_sql("PRAGMA query_only=1" if store.session.sqlite else "SET TRANSACTION READ ONLY")
+
+    def let_write(connection: sa.Connection) -> None:
+        if store.session.sqlite:
+            connection.exec_driver_sql("PRAGMA query_only=0")
 
     sa.event.listen(engine, "begin", begin)
+    sa.event.listen(engine, "rollback", let_write)
     with pytest.raises(StoreError):
         await added(store, change(clock))
     assert "read" in (await store.health())["store"].detail

@@ -102,14 +102,15 @@ def _note_commit(connection: sa.Connection) -> None:
 @sa.event.listens_for(sa.Engine, "before_cursor_execute")
 def _note_read(connection: sa.Connection, cursor: object, statement: str, *_: object) -> None:
     """Listens from the start on: an engine at work takes no new listener, for it may be walking through those it has."""
-    if (cost := COUNTED.get(connection.engine.pool)) is not None and connection.get_execution_options().get("reading"):
+    if (cost := COUNTED.get(connection.engine.pool)) is not None and connection.dialect.skip_autocommit_rollback:
         cost.reads += not any(each in statement for each in LOOKED)
 
 
 async def cost_of(sandbox: Sandbox, doing: Awaitable[object]) -> Cost:
     store = sandbox.bot.gatehouse.store
-    pool = store.session._engine.sync_engine.pool
-    cost = COUNTED[pool] = Cost()
+    cost = Cost()
+    pools = [each.sync_engine.pool for each in (store.session.reader, store.session.writer)]
+    COUNTED.update(dict.fromkeys(pools, cost))
     sys.setprofile(cost.note_call)
     try:
         await doing
@@ -118,7 +119,8 @@ async def cost_of(sandbox: Sandbox, doing: Awaitable[object]) -> Cost:
     try:
         await idle(store)
     finally:
-        del COUNTED[pool]
+        for pool in pools:
+            del COUNTED[pool]
     return cost
 
 
