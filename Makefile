@@ -23,10 +23,11 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 # Another one each day, so that four days play every story in every place.
 DAY ?= $(shell $(PYTHON) -c 'import time; print(int(time.time()) // 86400)')
 
-PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+# On CI, what fails is tried once more, alone.
+PYTEST = $(BIN)/python -m tests.harness.unsteady lane -n $(WORKERS) --dist loadgroup
 SLOW := slow or browser or drill or postgres
 
-.PHONY: demo test test-slow test-places nightly lint format mutants corpus bench reliability pictures setup develop threats commands texts lock audit-dependencies clean
+.PHONY: demo test test-slow test-places nightly lint format unsteady mutants corpus bench reliability pictures setup develop threats commands texts texts-fix lock audit-dependencies clean
 
 demo: setup ## the whole of Gatehouse on this machine, no account anywhere
 	@$(BIN)/python -m sandbox
@@ -54,6 +55,9 @@ format: develop
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+unsteady: develop ## the fast lane over and over beside two busy processes, until it is stopped: what didn't pass, with its seed
+	@$(BIN)/python -m tests.harness.unsteady repeat -n $(WORKERS) --dist loadgroup -m "not ($(SLOW))" $(TEST)
+
 mutants: develop ## which of ten changed conditions of one file its nearest tests don't notice; FILE=bot/policy/model.py, N, SEED
 	@FILE=$(FILE) N=$(N) SEED=$(SEED) $(BIN)/python -m tests.harness.mutants
 
@@ -79,6 +83,10 @@ commands: setup ## the tables of commands, metrics and settings in docs/, from t
 
 texts: develop ## every message, card and form that people read, as one page
 	@$(BIN)/python -m tests.texts
+
+# inline-snapshot refuses workers, so each file has a process of its own; it formats with the ruff that it finds.
+texts-fix: develop ## the texts in tests/texts as they are now: read the diff
+	@ls tests/texts/test_*.py | PATH="$(CURDIR)/$(BIN):$$PATH" xargs -P $(WORKERS) -n 1 $(BIN)/python -m pytest -q -p no:randomly --inline-snapshot=fix
 
 # Two of them at once would install into the same folder: the second waits, and finds it done.
 ONE_BY_ONE = $(PYTHON) -c 'import fcntl, subprocess, sys; held = open("Makefile"); fcntl.flock(held, fcntl.LOCK_EX); \
