@@ -11,6 +11,7 @@ from typing import Final, Generic, NamedTuple, Self, TypeVar
 from bot.clients.gate import CallContext, Priority
 from bot.clients.lists import Listing
 from bot.text.search import SearchHit, SearchIndex, search
+from bot.threads import run_over
 
 T = TypeVar("T")
 
@@ -148,9 +149,9 @@ class SharedList(Generic[T]):
 
 
 async def make_index(items: Sequence[T], text_of: Callable[[T], str]) -> SearchIndex[T]:
-    return SearchIndex(items, await asyncio.to_thread(lambda: list(map(text_of, items))))
+    return SearchIndex(items, await run_over(items, lambda: list(map(text_of, items))))
 
 
-async def search_in_thread(index: SearchIndex[T], typed: str, *, most: int) -> list[SearchHit[T]]:
+async def search_items(index: SearchIndex[T], typed: str, *, most: int) -> list[SearchHit[T]]:
     """Return the hits for *typed*, at most *most*, the best first."""
-    return await asyncio.to_thread(lambda: list(search(index, typed, most=most)))
+    return await run_over(index.items, lambda: list(search(index, typed, most=most)))

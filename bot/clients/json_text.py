@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import json
 import sys
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-T = TypeVar("T")
+from bot.threads import run_uncollected
 
 SMALL_BYTES: Final = 128 * 1024
 """Bytes that are parsed at once, which takes well under two milliseconds; more are parsed in a thread."""
@@ -53,20 +50,3 @@ def parse_json(body: bytes) -> Any:
 async def parse_large_json(body: bytes) -> Any:
     """Parse *body* as `parse_json` does; a large one in a thread, in which the event loop gets a turn at each object."""
     return parse_json(body) if len(body) <= SMALL_BYTES else await run_uncollected(lambda: parse_json(body))
-
-
-async def run_uncollected(work: Callable[[], T]) -> T:
-    """Run *work*, which makes very many objects and no cycles, in a thread, while no garbage is collected.
-
-    A collection would walk all of them again and again, and nothing else runs in the meantime: with 100,000 members, it takes
-    as long as the work itself, and up to 140 ms in one go.
-    """
-
-    def run() -> T:
-        gc.disable()
-        try:
-            return work()
-        finally:
-            gc.enable()
-
-    return await asyncio.to_thread(run)

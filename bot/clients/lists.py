@@ -22,9 +22,10 @@ from bot.clients.errors import (
 )
 from bot.clients.gate import CallContext, Priority
 from bot.clients.http import Service
-from bot.clients.json_text import parse_large_json, run_uncollected
+from bot.clients.json_text import parse_large_json
 from bot.clients.pages import Page, Query, page_of
 from bot.members.model import Member, find_by_email
+from bot.threads import FEW, run_uncollected
 
 T = TypeVar("T")
 
@@ -139,7 +140,8 @@ class Lists(Generic[T]):
         query: Query = {}
         for _ in range(MAX_PAGES):
             page = await self._page(query, priority)
-            taken = await run_uncollected(partial(reading.take, page, self.items, self.key_of))
+            take = partial(reading.take, page, self.items, self.key_of)
+            taken = take() if len(page.records) <= FEW else await run_uncollected(take)
             if not taken or page.following is None:
                 return reading
             query = page.following

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from bot.changes.model.edits import Target
-from bot.clients.cache import search_in_thread
+from bot.clients.cache import search_items
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
 from bot.members.access_check import Verdict, explain_access
 from bot.members.model import Catalogue, Member, count_segments, nearest_segments, use_known_spelling
 from bot.text.emails import checked_email, mask_email
 from bot.text.search import has_words
+from bot.threads import run_over
 from handlers.blocks import menus, messages
 from handlers.blocks.inputs import MAX_OPTIONS
 from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage, Message
@@ -58,8 +59,7 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
     site = await site_for(command.site, caller, gatehouse)
     listing = await site.members.all()
     command = await with_known_segments(command, site, caller, gatehouse)
-    # In a thread, as everywhere below: a site may have 100,000 members, which would hold up the event loop.
-    found = await asyncio.to_thread(_filter_and_sort, listing.known, command)
+    found = await run_over(listing.known, _filter_and_sort, listing.known, command)
     numbered = not (caller.public or caller.guessed)
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
     elsewhere = () if command.site else other_sites(site, gatehouse)
@@ -148,7 +148,7 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
         alike = (member for member in listing.known if mask_email(member.email) == mask)
         return next((one for one in alike if gatehouse.reference(site.name, one.email) == reference), None)
 
-    if (member := await asyncio.to_thread(find)) is None:
+    if (member := await run_over(listing.known, find)) is None:
         listing.whole()
         raise MemberGone(site.name)
     return Private(await _card(member, site, gatehouse, public=False))
@@ -158,7 +158,7 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
 async def offer_members(typed: str, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
     found = []
     for site in gatehouse.sites.values():
-        hits = await search_in_thread(await site.members.index(), typed, most=MAX_OPTIONS)
+        hits = await search_items(await site.members.index(), typed, most=MAX_OPTIONS)
         found += [(hit.rank, hit.item.title.casefold(), site.name, hit.item) for hit in hits]
     found.sort(key=lambda one: one[:3])
     if not found:
@@ -197,8 +197,9 @@ async def _ask_site(site: Site, email: str, segment: str | None, extra: tuple[st
         return Unasked(site.name, words_for(error).what)
     if listing.truncated and segment is not None:
         extra = (*extra, segment)  # members that were not read may have it, so it is not unknown
-    # In a thread: comparing an email with 100,000 others takes 150 ms.
-    return await asyncio.to_thread(explain_access, email, segment, site=site.name, members=listing.known, extra=extra)
+    return await run_over(
+        listing.known, explain_access, email, segment, site=site.name, members=listing.known, extra=extra
+    )
 
 
 @handles(MembersSegments)
@@ -207,7 +208,7 @@ async def show_segments(command: MembersSegments, caller: Caller, gatehouse: Gat
     listing = await site.members.all()
     everyone = listing.known
     unused = dict.fromkeys(await extra_segments(caller, gatehouse), 0)
-    without, of_members = await asyncio.to_thread(_count_segments, everyone)
+    without, of_members = await run_over(everyone, _count_segments, everyone)
     counts = unused | of_members
     return Private(views.segment_counts(counts, total=len(everyone), without=without, site=site.name, gap=listing.gap))
 

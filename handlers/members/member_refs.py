@@ -12,6 +12,7 @@ from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, find_by_email, known_segments
 from bot.store.channel_settings import Preferences
 from bot.text.emails import checked_email
+from bot.threads import run_over
 from handlers.blocks.messages import code
 from handlers.errors import NoMember, Refusal, TooMany, Words
 from handlers.grammar.command import Command, slash
@@ -55,7 +56,7 @@ async def extra_segments(caller: Caller, gatehouse: Gatehouse) -> tuple[str, ...
 async def catalogue(site: Site, caller: Caller, gatehouse: Gatehouse) -> Catalogue:
     """Return every known segment of *site*: those of its members, as they were some seconds ago, and of the settings."""
     members = await site.members.recent()
-    names = await asyncio.to_thread(known_segments, members.known, await extra_segments(caller, gatehouse))
+    names = await run_over(members.known, known_segments, members.known, await extra_segments(caller, gatehouse))
     return Catalogue(names, is_open=members.truncated)
 
 
@@ -117,7 +118,7 @@ async def sites_with_member(
         except ClientError:
             unknown.append(name)
             continue
-        if await asyncio.to_thread(find_by_email, members.known, email) is not None:
+        if await run_over(members.known, find_by_email, members.known, email) is not None:
             known.append(name)
         elif members.gap is not None:
             unknown.append(name)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.changes.model.edits import Target
-from bot.clients.cache import search_in_thread
+from bot.clients.cache import search_items
 from bot.clients.lists import Incomplete
 from bot.gatehouse import Gatehouse
 from bot.rules.edit import status_of
@@ -21,6 +21,7 @@ from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.url import MISTYPED_SCHEME, SCHEME, Url, is_url
 from bot.text.names import NARROWED, named_group, resolve_name
 from bot.text.search import has_words
+from bot.threads import run_over
 from handlers.blocks import menus
 from handlers.blocks.inputs import MAX_OPTIONS
 from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage
@@ -47,7 +48,7 @@ ORDERS: Final[dict[str, Callable[[Rule], Any]]] = {
 async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) -> Reply:
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.known, gatehouse)
-    found = await asyncio.to_thread(_filter_and_sort, listing.known, command, groups)
+    found = await run_over(listing.known, _filter_and_sort, listing.known, command, groups)
     if not (found or listing.gap) and command.text and command == RulesList(command.text):
         error = await no_rule_error(command.text, gatehouse)
         if error.near:
@@ -191,7 +192,7 @@ async def follow(first: Explained, rules: Sequence[Rule], groups: Groups | None 
 
 @offers("pick.rule", needs="rule.read")
 async def offer_rules(typed: str, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
-    hits = await search_in_thread(await gatehouse.rules.index(), typed, most=MAX_OPTIONS)
+    hits = await search_items(await gatehouse.rules.index(), typed, most=MAX_OPTIONS)
     hits.sort(key=lambda hit: (hit.rank, hit.item.title.casefold()))
     gap = None if hits else (await gatehouse.rules.recent()).gap
     return menus.notice_options(gap.sentence("rules")) if gap else menus.rule_options(hit.item for hit in hits)

@@ -12,12 +12,13 @@ from contextlib import suppress
 from typing import Final
 
 from bot.changes.model.change import Change
-from bot.clients.cache import search_in_thread
+from bot.clients.cache import search_items
 from bot.clients.errors import NotFound
 from bot.clients.lists import Gap, Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
 from bot.text.names import Fit, Meant, is_bare_number, named_rule, resolve_name
+from bot.threads import run_over
 from handlers.blocks.messages import code, plural
 from handlers.errors import Refusal, TooMany, Words
 from handlers.grammar.command import Command
@@ -112,8 +113,7 @@ async def _find_all(refs: Sequence[str], gatehouse: Gatehouse, *, are_sure: bool
 async def _find_by_name(names: Sequence[str], gatehouse: Gatehouse, *, are_sure: bool) -> Mapping[str, Rule]:
     """Return the one rule that each of *names*, which are not ids, fits; raises as `find_rule` does."""
     listing = await gatehouse.rules.all()
-    # In a thread: comparing names with all rules would hold up the event loop.
-    readings = await asyncio.to_thread(_match_refs, names, listing.known, without_kind=not are_sure)
+    readings = await run_over(listing.known, _match_refs, names, listing.known, without_kind=not are_sure)
     for found in readings:
         if not found.things and is_bare_number(found.text):
             raise BareNumber(found.text)
@@ -157,7 +157,7 @@ async def _not_one_error(ref: str, fitting: Sequence[Rule], listing: Listing[Rul
 
 async def no_rule_error(ref: str, gatehouse: Gatehouse) -> NotOne:
     """Return the error for *ref* where no rule has it, with the rules whose names are like it."""
-    near = [hit.item for hit in await search_in_thread(await gatehouse.rules.index(), ref, most=NEAR)]
+    near = [hit.item for hit in await search_items(await gatehouse.rules.index(), ref, most=NEAR)]
     return NotOne(ref, (), 0, await groups_of(near, gatehouse), near)
 
 

@@ -11,7 +11,10 @@ from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague
 
 
-async def test_long_lists_are_counted_and_sorted_beside_the_event_loop(workspace: Sandbox, bob: Colleague) -> None:
+async def test_long_lists_are_counted_and_sorted_beside_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch, workspace: Sandbox, bob: Colleague
+) -> None:
+    monkeypatch.setattr("bot.threads.FEW", 0)
     await bob.says("/members list")
     work = {"fits", "_in_order", "_count_segments", "counted", "known_segments"}
     seen = set()
