@@ -23,7 +23,7 @@ from tests.harness.programs import ROOT
 LARGE: Final = Site(rules=10_000, members=100_000)
 Parts = Mapping[str, Callable[[], Sequence[Row]]]
 FULL: Final[Parts] = {
-    "replies": partial(replies.measure, seconds=4.0, at_once=(1, 32)),
+    "replies": partial(replies.measure, seconds=6.0, at_once=(1, 32)),
     "approval": partial(approvals.measure, 9),
     "import": partial(imports.measure, 2_000),
     "large": partial(large.measure, LARGE, few=Site(100, 100), quiet_seconds=15.0),

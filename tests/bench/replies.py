@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from tests.bench.load import Job, replies_per_second, warm_up
-from tests.bench.processes import CAREFUL, GATEHOUSE, Bot, running
-from tests.bench.receiver import Receiver, receiving
+from tests.bench.processes import CAREFUL, GATEHOUSE, running
+from tests.bench.receiver import receiving
 from tests.bench.standins import Places, standing_in
 from tests.bench.table import Row
 
@@ -21,43 +22,35 @@ JOBS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Of one bot: seconds until it is ready, MiB before the first command, replies per second by what is measured."""
-
-    start: float
-    idle: float
-    rates: Mapping[str, float]
+TURNS: Final = 3
+"""How often the bots take turns: a machine that gets slower in the meantime, or busier, does so for both."""
 
 
 def measure(*, seconds: float, at_once: Sequence[int]) -> list[Row]:
-    """Give each command for so many *seconds*, so many *at_once*."""
+    """Give each command for so many *seconds* to each bot, so many *at_once*."""
     with standing_in() as places, TemporaryDirectory() as folder:
-        ours, peer = asyncio.run(_measure_both(places, Path(folder), seconds, at_once))
-    rows = [Row(what, rate, CAREFUL.name, peer.rates[what], "/s") for what, rate in ours.rates.items()]
-    rows.append(Row("from start to ready", ours.start, CAREFUL.name, peer.start, "s"))
-    return [*rows, Row("memory when idle", ours.idle, CAREFUL.name, peer.idle, "MiB")]
+        return asyncio.run(_measure(places, Path(folder), seconds, at_once))
 
 
-async def _measure_both(
-    places: Places, folder: Path, seconds: float, at_once: Sequence[int]
-) -> tuple[Figures, Figures]:
-    async with receiving() as receiver:
+async def _measure(places: Places, folder: Path, seconds: float, at_once: Sequence[int]) -> list[Row]:
+    async with receiving() as receiver, AsyncExitStack() as stack:
         places = places._replace(slack=f"{receiver.address}/api/")
-        peer = await _measure(CAREFUL, places, folder, receiver, seconds, at_once)
-        return await _measure(GATEHOUSE, places, folder, receiver, seconds, at_once), peer
-
-
-async def _measure(
-    bot: Bot, places: Places, folder: Path, receiver: Receiver, seconds: float, at_once: Sequence[int]
-) -> Figures:
-    """Everybody gives each command once before it is measured: a bot may remember people, and the rows of their last list."""
-    rates = {}
-    async with running(bot, places, folder) as process:
-        idle = process.resident_mebibytes()
+        async with running(GATEHOUSE, places, folder):
+            pass  # its first start, which alone makes the database
+        ours = await stack.enter_async_context(running(GATEHOUSE, places, folder))
+        peer = await stack.enter_async_context(running(CAREFUL, places, folder))
+        start = Row("from start to ready", ours.start_seconds, CAREFUL.name, peer.start_seconds, "s")
+        idle = Row("memory when idle", ours.resident_mebibytes(), CAREFUL.name, peer.resident_mebibytes(), "MiB")
+        rows = []
         for job in JOBS:
-            await warm_up(process, receiver, job)
+            # Everybody gives it once before: a bot may remember people, and the rows of their last list.
+            for bot in (ours, peer):
+                await warm_up(bot, receiver, job)
             for many in at_once:
-                rate = await replies_per_second(process, receiver, job, many, seconds)
-                rates[f"`{job}`, {many} at once"] = rate
-    return Figures(process.start_seconds, idle, rates)
+                rates = {bot: list[float]() for bot in (ours, peer)}
+                for _ in range(TURNS):
+                    for bot, found in rates.items():
+                        found.append(await replies_per_second(bot, receiver, job, many, seconds / TURNS))
+                what = f"`{job}`, {many} at once"
+                rows.append(Row(what, median(rates[ours]), CAREFUL.name, median(rates[peer]), "/s"))
+        return [*rows, start, idle]
