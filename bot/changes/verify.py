@@ -165,7 +165,12 @@ class Sent:
         What an earlier process sent may still come, whatever this one is answered; a creation is not sent twice.
         """
         sent_before = self.change.run.attempt > 1 and self.change.edit.kind is not Kind.RULE_CREATE
-        return sent_before or self.error is None or isinstance(self.error, OutcomeUnknown)
+        return sent_before or self.error is None or isinstance(self.error, OutcomeUnknown) or self.is_mixed
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether a status of success came with words of failure: which of the two is so, only the target shows."""
+        return isinstance(self.error, Refusal) and 200 <= self.error.status < 300
 
 
 def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None:
@@ -192,6 +197,8 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
         return Move.FINISH, {"result": reading.live, "target": target} | answer
     if sent.answer is not None:
         return Move.MARK_UNKNOWN, {"outcome": sent.answer.text, "accepted": True, "target": change.edit.target}
+    if sent.is_mixed and reading.is_undone and change.run.attempt <= 1:
+        return Move.FAIL, error_fields(error)
     refused = isinstance(error, Refusal) and not isinstance(error, RateLimited)
     if change.set_id is not None and change.edit.kind is not Kind.RULE_CREATE and not diverged and not refused:
         return None

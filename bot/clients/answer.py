@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from bot.clients.errors import TOO_MANY, UNAVAILABLE, Refused, refusal
+from bot.clients.errors import NOT_FOUND, TOO_MANY, UNAVAILABLE, Refused, refusal
 from bot.clients.json_text import parse_json
 
 MAX_NAMED_SECONDS: Final = 86_400.0
@@ -65,18 +66,28 @@ class Answer:
         return self.status >= 400 and (self.status == TOO_MANY or self._is_own_text)
 
     @property
+    def says_absent(self) -> bool:
+        """Whether it is a 404 in the service's own words: a gateway sends one, in JSON or text, while the service restarts."""
+        with suppress(ValueError):
+            document = self.document()
+            return self.status == NOT_FOUND and isinstance(document, dict) and document.get("success") is False
+        return False
+
+    @property
     def _is_own_text(self) -> bool:
         """Whether a 4xx is of the service itself: a gateway's page does not say what happened behind it.
 
         A body that is not JSON may still be the service's own text, or JSON that was cut.
         """
+        if self.status == NOT_FOUND:
+            return self.says_absent
         try:
             document = self.document()
             return isinstance(document, dict) and document.get("success") is not True
         except ValueError:
             if self.body == b"" or self.status in UNSUPPORTED_STATUSES:
                 return True
-            return not self.is_page and self.status in {400, 401, 403, 404, 409, 422}
+            return not self.is_page and self.status in {400, 401, 403, 409, 422}
 
     @property
     def message(self) -> str:

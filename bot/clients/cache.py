@@ -64,16 +64,25 @@ class SingleFlight(Generic[T]):
         self._keep = keep
         self._task: asyncio.Task[T] | None = None
         self._priority = Priority.READ
+        self._began = float("-inf")
         self.kept = Kept[_Read[T]]()
 
-    async def fresh(self, priority: Priority) -> T:
+    async def fresh(self, priority: Priority, moment: float = float("-inf")) -> T:
         """Return the result of the read that is under way, or else of a new one; all of its callers get its errors.
 
-        A call of a higher *priority* starts a read of its own: the one under way waits longer, and may be refused by the
-        `Gate` where this one would not be.
+        What began before *moment* (monotonic clock) may lack what was there by then: its callers wait for its end, and share
+        the next one. A call of a higher *priority* starts a read of its own: the one under way waits longer, and may be refused
+        by the `Gate` where this one would not be.
         """
+        while (
+            (task := self._task)
+            and not task.done()
+            and self._began < moment < float("inf")
+            and priority <= self._priority
+        ):
+            await asyncio.wait([task])
         if self._task is None or self._task.done() or priority > self._priority:
-            self._priority = priority
+            self._priority, self._began = priority, time.monotonic()
             self._task = asyncio.create_task(self._read_and_keep(priority))
         return await asyncio.shield(self._task)
 
@@ -84,7 +93,7 @@ class SingleFlight(Generic[T]):
     async def since(self, moment: float, priority: Priority) -> T:
         """Return the cached result if its read began at *moment* (monotonic clock) or later, else a fresh one."""
         kept = self.kept.value
-        return kept.result if kept is not None and kept.began >= moment else await self.fresh(priority)
+        return kept.result if kept is not None and kept.began >= moment else await self.fresh(priority, moment)
 
     def drop(self) -> None:
         self._task = None

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 
 MAX_SERVICE_TEXT: Final = 300
 """Characters of a service's own text that are kept: it is untrusted, and people see it."""
+NOT_FOUND: Final = 404
 TOO_MANY: Final = 429
 """The HTTP status for too many requests."""
 UNAVAILABLE: Final = 503
@@ -70,7 +71,7 @@ class UnreadableRecord(Unreadable):
 
 
 class WrongAddress(Unreadable):
-    """A 404 that shows that the URL is wrong: for a list, which every service has, or as a web page, which no service sends."""
+    """A 404 that says nothing about a record: for a list, which every service has, or not in the words of the service."""
 
 
 class TooLarge(ClientError):

@@ -16,6 +16,7 @@ import stamina
 
 from bot.clients.answer import Answer
 from bot.clients.errors import (
+    NOT_FOUND,
     Failing,
     OutcomeUnknown,
     RateLimited,
@@ -61,7 +62,6 @@ IDLE_SECONDS: Final = 3.0
 no answer: its outcome is unknown."""
 MAX_REFUSAL_BYTES: Final = 64 * 1024
 """Bytes that are read of an answer that is not a success; a longer one is cut there, and then has no message."""
-NOT_FOUND: Final = 404
 PARTIAL: Final = 206
 """The HTTP status of a partial answer: Gatehouse never asks for one."""
 
@@ -163,8 +163,8 @@ class Service:
             raise Failing(self.name, answer.status)
         if 300 <= answer.status < 400:
             raise Unreadable(self.name, f"status {answer.status}: a redirect, which is not followed")
-        if answer.status == NOT_FOUND and answer.is_page:
-            raise WrongAddress(self.name, "status 404: a web page")
+        if answer.status == NOT_FOUND and not answer.says_absent:
+            raise WrongAddress(self.name, "status 404, not in the service’s own words")
         if not answer.ok:
             raise self._refusal(answer)
         if answer.status == PARTIAL:

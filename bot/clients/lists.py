@@ -274,7 +274,7 @@ async def json_of_write(service: Service, answer: Answer, *messages: str) -> Any
 async def send_once(service: Service, method: str, *segments: str, context: CallContext, body: Any = None) -> Document:
     """Send a write once and return the JSON object of its answer; raises what `Service.write` raises.
 
-    A 2xx answer counts only if it says ``success: true``; if it says false, nothing was done.
+    A 2xx answer counts only if it says ``success: true``; if it says false, nothing was done, or not all of it.
     """
     document = await json_of_write(
         service, await service.write(method, *segments, context=context, body=body), "message"

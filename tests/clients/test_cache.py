@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import weakref
 
 from bot.clients.cache import SharedList, SingleFlight
@@ -74,6 +75,24 @@ async def test_what_was_being_read_while_something_was_written_is_given_to_nobod
 
     assert await before == 0
     assert await shared.recent(Priority.READ) == 2
+
+
+async def test_who_asks_during_a_read_shares_the_next_one() -> None:
+    held, reads = asyncio.Event(), list[int]()
+
+    async def read(_: Priority) -> int:
+        reads.append(number := len(reads))
+        await held.wait()
+        return number
+
+    shared = SingleFlight(read)
+    before = asyncio.create_task(shared.recent(Priority.READ))
+    await until(lambda: bool(reads))
+    asked = time.monotonic()
+    later = [asyncio.create_task(shared.since(asked, Priority.READ)) for _ in range(3)]
+    asyncio.get_running_loop().call_soon(held.set)  # once those have asked
+
+    assert (await before, await asyncio.gather(*later)) == (0, [1, 1, 1])
 
 
 async def test_another_list_has_another_index_and_the_same_one_has_one() -> None:
