@@ -41,7 +41,7 @@ async def test_serve_answers_slack_with_nothing_but_its_variables(transport: Tra
                 "membership_service": f"sites='blog=site_1, docs=site_2' url={services.members_url}",
                 "database": f"url=sqlite:///{tmp_path}/served.db",
                 "policy": "found='no file, so the defaults hold'",
-                "schema": "found=0001_tables",
+                "schema": "found=0001_start",
             }
 
             reply = await alice.says("/rules list")

@@ -20,9 +20,7 @@ from bot.store.tables import changes, inbox, micros, moment, timers
 KINDS = ("command", "click", "submission", "event")
 """Kinds of requests that this release stores and does."""
 REMEMBERED_FOR = timedelta(hours=26)
-"""How long a request is remembered by its signature: Slack may retry an event for 24 hours, and be late."""
-SAME_ACT_WITHIN = timedelta(minutes=10)
-"""How long an act is remembered by its content: Slack's own retries end after five minutes."""
+"""How long a request is remembered: Slack may tell an event again for 24 hours, and be late."""
 MAX_ATTEMPTS: Final = 10
 """How many processes may begin a request and die; then it is handed out once more, to tell the person that it failed."""
 
@@ -52,9 +50,9 @@ class Inbox:
         self.leases = Leases(session, inbox, inbox.c.attempt)
 
     async def take_in(
-        self, key: str, natural_key: str, kind: str, payload: Mapping[str, Any], *, owner: str, lease: timedelta
+        self, key: str, kind: str, payload: Mapping[str, Any], *, owner: str, lease: timedelta
     ) -> StoredRequest | None:
-        """Store a request, claimed and begun by *owner*; None where either key is known, so it must not be done again.
+        """Store a request, claimed and begun by *owner*; None where its *key* is known, so it must not be done again.
 
         Raises StoreError where it was not stored, and CommitUnknown where it may have been.
         """
@@ -63,7 +61,6 @@ class Inbox:
         now = self._session.now()
         row = {
             "id": key,
-            "natural_key": natural_key,
             "kind": kind,
             "payload": json.dumps(payload),
             "received": now,
@@ -80,10 +77,6 @@ class Inbox:
 
     async def _insert(self, row: Mapping[str, Any]) -> bool:
         async with self._session.writing() as tx:
-            same = inbox.c.natural_key == row["natural_key"]
-            past = sa.and_(same, inbox.c.received < self._session.now(-SAME_ACT_WITHIN))
-            # The natural key is unique, so an expired row of the same act has to be deleted first.
-            await tx.execute(sa.delete(inbox).where(past, inbox.c.done))
             return await insert_new(tx, inbox, row)
 
     async def _insert_again(self, row: Mapping[str, Any], unclear: CommitUnknown) -> bool:

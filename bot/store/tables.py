@@ -74,7 +74,6 @@ inbox = sa.Table(
     "inbox",
     metadata,
     sa.Column("id", sa.String(64), primary_key=True),
-    sa.Column("natural_key", sa.String(64), nullable=False, unique=True),
     sa.Column("kind", sa.String(16), nullable=False),
     sa.Column("payload", sa.Text, nullable=False),
     sa.Column("received", sa.BigInteger, nullable=False, index=True),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
@@ -15,7 +14,6 @@ from weakref import WeakValueDictionary
 
 import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
-from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.changes.worker import Wake, drain, keep_lease, work_off
 from bot.gatehouse import Gatehouse
@@ -102,27 +100,27 @@ class Router:
     async def on_nothing_to_do(self, ack: AsyncAck) -> None:
         await ack()
 
-    async def on_command(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        await self._take_in(read("command", body), ack, req)
+    async def on_command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        await self._take_in(read("command", body), ack)
 
-    async def on_click(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        await self._take_in(read("click", body), ack, req)
+    async def on_click(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        await self._take_in(read("click", body), ack)
 
-    async def on_shortcut(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        await self._take_in(read("shortcut", body), ack, req)
+    async def on_shortcut(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        await self._take_in(read("shortcut", body), ack)
 
-    async def on_event(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+    async def on_event(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take in an event that has a route; Slack redelivers events until they are acknowledged, so it may be stored first."""
         request = read("event", body)
         if isinstance(request, EventRequest) and request.route is None:
             await ack()
         else:
-            await self._take_in(request, ack, req)
+            await self._take_in(request, ack)
 
-    async def _take_in(self, request: Request, ack: AsyncAck, req: AsyncBoltRequest) -> None:
+    async def _take_in(self, request: Request, ack: AsyncAck) -> None:
         """Acknowledge *request* and start on it; what could change something is stored before that."""
         if request.could_change:
-            await self._store_then_ack(request, ack, req)
+            await self._store_then_ack(request, ack)
             return
         await ack()
         self._start(self._dispatcher.dispatch(request))
@@ -131,7 +129,7 @@ class Router:
         """Answer with options for what somebody typed, in the acknowledgement: Slack takes no other answer here."""
         await ack(options=await self._dispatcher.offer(read_typing(body)))
 
-    async def on_submission(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+    async def on_submission(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         request = read_form(body)
         if request.form is None:
             # The view is of another release. Without an update, Slack would close it as if it had been saved.
@@ -147,26 +145,21 @@ class Router:
         except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
             await ack(response_action="update", view=failed_view(error, request.caller, attempted=True))
             return
-        await self._store_then_ack(request, ack, req, pending)
+        await self._store_then_ack(request, ack, pending)
 
-    async def _store_then_ack(
-        self, request: Request, ack: AsyncAck, req: AsyncBoltRequest, form: FormAck | None = None
-    ) -> None:
+    async def _store_then_ack(self, request: Request, ack: AsyncAck, form: FormAck | None = None) -> None:
         """Commit the request, start on it, and acknowledge it; a second delivery of it is only acknowledged.
 
         *form*: the acknowledgement of a form, which waits for the outcome of its checks.
         """
-        natural = request.caller.request
-        # Over Socket Mode nothing is signed.
-        signature = (req.headers.get("x-slack-signature") or [natural])[0]
-        key = hashlib.sha256(signature.encode()).hexdigest()
         try:
             # Nothing is stored for a person known to be barred. Slack is asked about anyone else after the acknowledgement.
             await self._dispatcher.admit_again(request)
             # Stored with the request: “last” must not mean something else where it is resumed.
             short = await self._dispatcher.look_up(request)
             payload = {**request.body, SHORTHAND: short.model_dump()}
-            kept = await self._inbox.take_in(key, natural, request.kind, payload, owner=self._owner, lease=self._lease)
+            key = request.caller.request
+            kept = await self._inbox.take_in(key, request.kind, payload, owner=self._owner, lease=self._lease)
         except Exception as error:  # noqa: BLE001  not stored: not promised, and said so
             if isinstance(request, FormRequest):
                 unsaved = unsaved_view(error, request.caller, request.view)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from bot.changes.model.change import Change
 from handlers.blocks import inputs
 from handlers.changes import notes_view
+from handlers.slack.payloads import natural_key
 from sandbox.slack import payloads
 from sandbox.slack.elements import elements_of
 from sandbox.slack.message import Message
@@ -39,7 +39,12 @@ class Signed:
     @property
     def key(self) -> str:
         """Under which the bot stores it."""
-        return hashlib.sha256(self.headers["X-Slack-Signature"].encode()).hexdigest()
+        fields = dict(parse_qsl(self.body.decode(), keep_blank_values=True))
+        return (
+            natural_key("command", fields)
+            if "command" in fields
+            else natural_key("click", json.loads(fields["payload"]))
+        )
 
     @property
     def request(self) -> bytes:

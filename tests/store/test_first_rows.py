@@ -77,8 +77,8 @@ async def test_everybody_gets_through_and_one_row_is_left(store: Store, case: st
     assert table is not outbox or row.version == MANY
 
 
-def taken(store: Store, number: int) -> Awaitable[Any]:
-    return store.inbox.take_in(f"signature {number}", "act", "click", {}, owner="me", lease=LEASE)
+def taken(store: Store, _: int) -> Awaitable[Any]:
+    return store.inbox.take_in("act", "click", {}, owner="me", lease=LEASE)
 
 
 ONE_OF_THEM: Final[dict[str, tuple[Write, Counter[str]]]] = {

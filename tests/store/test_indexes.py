@@ -68,7 +68,6 @@ def rows(number: int) -> dict[sa.Table, dict[str, Any]]:
         },
         inbox: {
             "id": name,
-            "natural_key": name,
             "kind": "click",
             "payload": "{}",
             "received": then,

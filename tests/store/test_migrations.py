@@ -36,7 +36,7 @@ NEWER: Final = "has schema 0002_votes, which another release"
 def next_release(folder: Path, *statements: str) -> Path:
     """The migrations of a release after this one, whose own executes *statements*."""
     shutil.copytree(MIGRATIONS, folder / "next")
-    lines = ("from alembic import op", "revision = '0002_votes'", "down_revision = '0001_tables'", "def upgrade():")
+    lines = ("from alembic import op", "revision = '0002_votes'", "down_revision = '0001_start'", "def upgrade():")
     executed = (f"    op.execute({statement!r})" for statement in statements)
     (folder / "next/versions/0002_votes.py").write_text("\n".join((*lines, *executed)))
     return folder / "next"
@@ -159,7 +159,7 @@ async def test_what_only_reads_leaves_an_older_schema_to_the_older_release(empty
         with pytest.raises(StoreError, match=r"older release.*db upgrade"):
             await connection.run_sync(refuse_other_schema, next_release(tmp_path, *ADDS))
 
-    assert await version(empty_database) == "0001_tables"
+    assert await version(empty_database) == "0001_start"
 
 
 @pytest.mark.slow

@@ -96,7 +96,7 @@ async def filled(store: Store, clock: StandingClock) -> str:
     edit = Edit(kind=Kind.RULE_DELETE, target=Target(service="rules", key="Redirect_x"), before={}, after=None)
     now, later = clock(), clock() + timedelta(hours=1)
     freeze = ChatFreeze(starts=now, until=later, made=now, id="f", title="", why="sale", by="U1", channel="C1")
-    await store.inbox.take_in(one.id, "act", "command", {"text": "x"}, owner="dead", lease=-LEASE)
+    await store.inbox.take_in(one.id, "command", {"text": "x"}, owner="dead", lease=-LEASE)
     await store.lists.put("U1", "rules", ["Redirect_x"])
     rows = await rows_of(one.id, [Item.of(0, edit)])
     async with store.transaction() as tx:

@@ -45,7 +45,7 @@ async def test_a_command_that_was_stored_and_left_is_done(workspace: Sandbox, al
     }
     store = workspace.bot.gatehouse.store
 
-    await store.inbox.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
+    await store.inbox.take_in("key", "command", body, owner="a dead process", lease=GONE)
 
     await alice.sees_change(of=OLD)
     assert len(workspace.services.rules.calls("PUT")) == 1
@@ -57,7 +57,7 @@ async def test_a_request_that_hangs_delays_nobody_elses(workspace: Sandbox, alic
     texts = [(alice, "/rules", f"off {OLD}"), (bob, "/members", GRANT)]
     for person, command, text in texts:
         body = {"command": command, "text": text, "user_id": person.id, "channel_id": person.channel}
-        await store.inbox.take_in(command, command, "command", body, owner="a dead process", lease=GONE)
+        await store.inbox.take_in(command, "command", body, owner="a dead process", lease=GONE)
 
     await bob.sees_change(of=ANNA)
 
@@ -72,7 +72,7 @@ async def test_requests_of_one_person_are_resumed_in_their_order(workspace: Sand
     for number, switch in enumerate(["off", "on", "off", "on"]):
         body = {"command": "/rules", "text": f"{switch} {OLD}", "user_id": alice.id, "channel_id": alice.channel}
         key = str(number)
-        await store.inbox.take_in(key, key, "command", body, owner="a dead process", lease=GONE)
+        await store.inbox.take_in(key, "command", body, owner="a dead process", lease=GONE)
 
     await alice.sees_new_card(3)
 
@@ -111,7 +111,7 @@ async def test_a_process_that_is_alone_takes_up_at_once_what_the_last_one_held(
             await store.changes.claim(tx, left.id, **dead)
             await store.outbox.enqueue(tx, request.id, "card")
             await store.timers.set(tx, request.id, TimerKind.EXPIRE, datetime.now(UTC))
-        await store.inbox.take_in("key", "natural", "command", body, **dead)
+        await store.inbox.take_in("key", "command", body, **dead)
         assert await store.outbox.claim(**dead)
         assert await store.timers.claim(**dead)
         before = await leases(store)
@@ -180,7 +180,7 @@ async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
 async def test_a_request_that_no_process_survives_is_given_up_in_words(workspace: Sandbox, alice: Colleague) -> None:
     body = {"command": "/rules", "text": f"off {OLD}", "user_id": alice.id, "channel_id": alice.channel}
     store = workspace.bot.gatehouse.store
-    await store.inbox.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
+    await store.inbox.take_in("key", "command", body, owner="a dead process", lease=GONE)
     async with store.transaction() as tx:
         await tx.execute(sa.update(inbox).values(attempt=MAX_ATTEMPTS, lease=0))
 
@@ -195,7 +195,7 @@ async def test_a_request_that_waits_for_its_turn_is_not_an_attempt(workspace: Sa
     service = workspace.services.rules.stage.faults = Held()
     store, body = workspace.bot.gatehouse.store, {"command": "/rules", "user_id": alice.id, "channel_id": alice.channel}
     for key, text in (("first", f"off {OLD}"), ("second", "off Redirect_login")):
-        await store.inbox.take_in(key, key, "command", body | {"text": text}, owner="a dead process", lease=GONE)
+        await store.inbox.take_in(key, "command", body | {"text": text}, owner="a dead process", lease=GONE)
 
     await service.asked.wait()
 
@@ -239,7 +239,7 @@ async def test_a_request_that_takes_long_is_not_done_beside_itself(
     body = {"command": "/members", "text": GRANT, "user_id": alice.id, "channel_id": alice.channel}
     store = workspace.bot.gatehouse.store
 
-    await store.inbox.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
+    await store.inbox.take_in("key", "command", body, owner="a dead process", lease=GONE)
     await alice.sees_change(of=ANNA)  # what was left was looked for, and the one at work passed over
     service.free.set()
     await alice.sees_change(of=OLD)
@@ -288,7 +288,7 @@ async def test_a_change_until_a_time_that_passed_meanwhile_is_not_made(workspace
     users[alice.id] = replace(users[alice.id], tz="UTC")
     store, text = workspace.bot.gatehouse.store, f"off {OLD} until {now:%H:%M}"
     body = {"command": "/rules", "text": text, "user_id": alice.id, "channel_id": alice.channel}
-    await store.inbox.take_in("key", "natural", "command", body, owner="a slow process", lease=timedelta(hours=1))
+    await store.inbox.take_in("key", "command", body, owner="a slow process", lease=timedelta(hours=1))
 
     async with store.transaction() as tx:
         received = sa.literal(micros(now - timedelta(minutes=5)))

@@ -7,7 +7,7 @@ from alembic import op
 
 from bot.store.tables import metadata
 
-revision = "0001_tables"
+revision = "0001_start"
 down_revision = None
 branch_labels = None
 depends_on = None
