@@ -55,6 +55,8 @@ structlog.configure(
 
 CASES: Final = pytest.StashKey[Counter[str]]()
 """How many cases of each table were collected."""
+STORIES: Final = 3
+"""How many cases of a table of stories the fast lane plays, unless it is marked otherwise."""
 OPS, SUPPORT, GENERAL = "C0OPS0001", "C0SUPPORT", "C0GENERAL"
 
 
@@ -224,11 +226,12 @@ def cara(workspace: Sandbox) -> Colleague:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Leave what a long table has after its first cases to the slow lane: ``@pytest.mark.first(2)``."""
-    if marker := item.get_closest_marker("first"):
+    """Leave what a long table has after its first cases to the slow lane: ``@pytest.mark.first(2)``; of stories, three."""
+    marker, is_story = item.get_closest_marker("first"), item.nodeid.startswith("tests/stories/")
+    if marker is not None or is_story:
         cases = item.session.stash.setdefault(CASES, Counter())
         cases[table := item.nodeid.partition("[")[0]] += 1
-        if cases[table] > marker.args[0]:
+        if cases[table] > (STORIES if marker is None else marker.args[0]):
             item.add_marker(pytest.mark.slow)
 
 

@@ -12,6 +12,7 @@ CASES = """
 import pathlib, pytest
 
 @pytest.mark.xdist_group("one")
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", {names})
 def test_now_and_then(name):
     seen = pathlib.Path({folder!r}, name)
