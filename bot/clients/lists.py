@@ -107,7 +107,9 @@ def member_in(listing: Listing[Member], email: str) -> Member | None:
     Raises Incomplete where the answer depends on members that were not received.
     """
     member = find_by_email(listing.known, email)
-    return member if member is not None and member.email == email.strip() else find_by_email(listing.whole(), email)
+    if member is None or member.email != email.strip():
+        listing.whole()
+    return member
 
 
 MAX_PAGES: Final = 5000

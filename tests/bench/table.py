@@ -22,8 +22,8 @@ and writes this page; `.venv/bin/python -m tests.bench large` only prints one pa
 The *careful bot* answers the same commands as quickly as Bolt lets it; the *tutorial bot* deletes the rule as tutorials show
 it; the *bare loop* sends the same bodies over httpx. None of them asks for rights, checks what it did or keeps a record.
 *With 100* is Gatehouse with a hundred rules and members, and not {large}. The stand-in
-services share the machine. Measured on {date} with {cores} cores ({machine}, {system}, load {load:.1f} before the run),
-Python {python}, {libraries}.
+services share the machine, a bot finds its database there, and the two take turns. Measured on {date} with {cores} cores
+({machine}, {system}, load {load:.1f} before the run), Python {python}, {libraries}.
 {warning}
 {table}
 """
