@@ -227,8 +227,8 @@ def cara(workspace: Sandbox) -> Colleague:
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Leave what a long table has after its first cases to the slow lane: ``@pytest.mark.first(2)``; of stories, three."""
-    marker, is_story = item.get_closest_marker("first"), item.nodeid.startswith("tests/stories/")
-    if marker is not None or is_story:
+    marker, in_places = item.get_closest_marker("first"), item.config.getoption("--day") is not None
+    if marker is not None or (item.nodeid.startswith("tests/stories/") and not in_places):
         cases = item.session.stash.setdefault(CASES, Counter())
         cases[table := item.nodeid.partition("[")[0]] += 1
         if cases[table] > (STORIES if marker is None else marker.args[0]):
