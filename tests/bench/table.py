@@ -18,7 +18,7 @@ PAGE: Final = """\
 # Benchmarks
 
 Compare ratios, not times: a time says as much about the machine as about Gatehouse. `make bench` measures the table in one run
-and writes this page; `.venv/bin/python -m tests.bench large` only prints one part (`replies`, `approval`, `import`, `large`).
+and writes this page; `.venv/bin/python -m tests.bench large` only prints one part.
 The *careful bot* answers the same commands as quickly as Bolt lets it; the *tutorial bot* deletes the rule as tutorials show
 it; the *bare loop* sends the same bodies over httpx. None of them asks for rights, checks what it did or keeps a record.
 *With 100* is Gatehouse with a hundred rules and members, and not {large}. The stand-in
