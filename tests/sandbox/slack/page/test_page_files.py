@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
-from playwright.async_api import Browser, FilePayload, Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from sandbox.slack.story import Person
 from tests.sandbox.slack.conftest import installed
@@ -68,56 +68,3 @@ async def test_a_file_is_picked_in_a_form_and_a_wrong_one_refused(browser: Brows
 
     (chosen,) = filer.last("view_submission")["view"]["state"]["values"]["file"]["file.pick"]["files"]
     assert (chosen["name"], chosen["size"]) == ("rules.json", 2)
-
-
-async def test_files_are_attached_to_a_message_and_one_taken_off_again(browser: Browser, filer: Desk) -> None:
-    page = await opened(browser, filer)
-    field = page.get_by_label("Files to attach")
-    picked: list[FilePayload] = [
-        {"name": "rules.json", "mimeType": "application/json", "buffer": b"[]"},
-        {"name": "cat.png", "mimeType": "image/png", "buffer": b"meow"},
-    ]
-    await field.set_input_files(picked)
-    await page.get_by_role("button", name="Remove cat.png").click()
-    await say(page, "/desk sees this as text")
-
-    message = page.get_by_role("article").filter(has_text="/desk sees this as text")
-    await expect(message.get_by_role("link", name="Download rules.json, 2 bytes")).to_be_visible()
-    await expect(page.get_by_role("list", name="Attached files")).to_be_hidden()
-    event = (await filer.events())[-1]
-    assert (event["subtype"], [one["name"] for one in event["files"]]) == ("file_share", ["rules.json"])
-    assert all(payload["type"] != "command" for payload in filer.heard)
-
-
-async def test_a_file_alone_is_a_message_too(browser: Browser, filer: Desk) -> None:
-    page = await opened(browser, filer)
-    await page.get_by_label("Files to attach").set_input_files(
-        {"name": "rules.json", "mimeType": "application/json", "buffer": b"[]"}
-    )
-    await page.get_by_role("button", name="Send message").click()
-    await expect(page.get_by_role("link", name="Download rules.json, 2 bytes")).to_be_visible()
-
-
-DROP: Final = """(target, name) => {
-    const dataTransfer = new DataTransfer();
-    dataTransfer.items.add(new File(["[]"], name));
-    const drag = (type) => new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer });
-    return ["dragover", "drop"].map((type) => !target.dispatchEvent(drag(type)));
-}"""
-"""Drops a file on a place; tells for both events whether the page took it, and so kept the browser from opening the file."""
-
-
-async def test_a_file_is_dropped_into_a_channel(browser: Browser, filer: Desk) -> None:
-    page = await opened(browser, filer)
-    assert await page.get_by_role("main").evaluate(DROP, "rules.json") == [True, True]
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("link", name="Download rules.json, 2 bytes")).to_be_visible()
-
-
-async def test_a_file_dropped_beside_a_form_leaves_the_form_as_it_is(browser: Browser, filer: Desk) -> None:
-    page = await open_form(browser, filer)
-    field = page.get_by_label("Rules")
-
-    assert await page.get_by_role("heading", name="Import").evaluate(DROP, "cat.png") == [True, True]
-    assert await field.evaluate(DROP, "rules.json") == [False, False]  # the browser's own field takes it
-    await expect(page.get_by_role("list", name="Attached files")).to_be_hidden()

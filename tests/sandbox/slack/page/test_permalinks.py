@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
 import pytest
 from playwright.async_api import Browser, Page, expect
 
 from sandbox.slack.message import Message
 from sandbox.slack.running import TOKEN
 from sandbox.slack.story import Person
-from tests.sandbox.slack.desk import ALICE, BOB, OPS, Desk, words
-from tests.sandbox.slack.page.test_page import opened, say
+from tests.sandbox.slack.desk import ALICE, BOB, OPS, Desk
+from tests.sandbox.slack.page.test_page import opened
 
 pytestmark = pytest.mark.browser
 
@@ -55,17 +52,6 @@ async def test_a_link_leads_to_its_message_however_far_up_that_is(browser: Brows
     assert len(page.context.pages) == 1
 
 
-async def test_a_link_to_a_reply_opens_its_thread(browser: Browser, desk: Desk) -> None:
-    root = said(desk, "a question")
-    answer = said(desk, "its answer", root)
-    await linked(desk, f"Read <{await permalink(desk, answer)}|the answer>")
-    page = await in_support(browser, desk)
-    await page.get_by_role("link", name="the answer").click()
-
-    thread = page.get_by_role("complementary", name="Thread")
-    await expect(thread.get_by_role("article").filter(has_text="its answer")).to_be_focused()
-
-
 async def test_a_link_to_a_file_leads_to_the_message_that_holds_it(browser: Browser, desk: Desk) -> None:
     held = await Person(desk.slack, ALICE, OPS).uploads("rules.json", b"[]", "the rules")
     await linked(desk, f"See <{held.files[0].info()['permalink']}|the file>")
@@ -84,32 +70,3 @@ async def test_a_link_says_so_where_the_message_is_gone_or_not_for_this_person(b
     await expect(page.get_by_text("You are not where that is.")).to_be_visible()
     await page.get_by_role("link", name="gone").click()
     await expect(page.get_by_text("That message is gone.")).to_be_visible()
-
-
-async def test_a_link_in_a_form_waits_for_its_end(browser: Browser, desk: Desk) -> None:
-    target = said(desk, "the target")
-    link = await permalink(desk, target)
-
-    async def open_form(command: dict[str, Any]) -> None:
-        text = {"type": "section", "text": {"type": "mrkdwn", "text": f"See <{link}|the message>"}}
-        field = {"type": "plain_text_input", "action_id": "text"}
-        line = {"type": "input", "block_id": "name", "label": words("Name"), "element": field}
-        view: dict[str, Any] = {"type": "modal", "title": words("Form"), "blocks": [text]}
-        if command["text"] == "form":
-            view |= {"blocks": [text, line], "submit": words("Go")}
-        await desk.call("views.open", trigger_id=command["trigger_id"], view=view)
-
-    desk.on["command"] = open_form
-    page = await opened(browser, desk)
-    await say(page, "/desk form")
-    form = page.get_by_role("dialog", name="Form")
-    await form.get_by_label("Name").fill("kept")
-    await form.get_by_role("link", name="the message").click()
-    await expect(page.get_by_text("Close the form first")).to_be_visible()
-    await expect(form.get_by_label("Name")).to_have_value("kept")
-    await form.get_by_role("button", name="Cancel").click()
-
-    await say(page, "/desk notice")
-    await form.get_by_role("link", name="the message").click()
-    await expect(form).to_have_count(0)
-    await expect(page.get_by_role("article", name=re.compile("^Bob"))).to_be_focused()
