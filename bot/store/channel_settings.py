@@ -85,7 +85,7 @@ class LastLists:
     async def get(self, person: str, service: str) -> list[str]:
         """Return what ``#1``, ``#2`` … mean to *person*; empty before their first list."""
         stored = await self.settings.value(person, f"listed_{service}") or "[]"
-        with self.session.decoding("a list of", person):
+        with self.session.decoding("the last list of", person):
             return list(json.loads(stored))
 
     async def put(self, person: str, service: str, refs: Sequence[str]) -> None:

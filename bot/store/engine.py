@@ -109,7 +109,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
     """Open the store at *database_url*, with the schema of this release; raises StoreError or StoreCorrupt."""
     async with open_engine(database_url) as writer:
         log.info("schema", found=await _upgrade(writer, MIGRATIONS))
-        # Only now: a file that there was not, there is no reading.
+        # Only now: a reader doesn't create the file.
         async with open_engine(database_url, read_only=True) as reader:
             yield _store(Session(reader, writer, now))
 

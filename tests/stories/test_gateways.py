@@ -1,4 +1,4 @@
-"""An answer is believed only as far as it can know: a gateway's 404 says nothing about a rule, nor does a no under a yes."""
+"""A gateway's 404 says nothing about a rule, nor does a refusal under a success status."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Mixed(Faults):
 @pytest.mark.threat("B3")
 @pytest.mark.parametrize("verb", ["off", "off for 1h", "delete"])
 @pytest.mark.parametrize(("does", "state"), [(True, State.APPLIED), (False, State.FAILED)])
-async def test_a_no_under_a_yes_is_looked_at(
+async def test_a_refusal_under_a_success_status_is_read_back(
     workspace: Sandbox, alice: Colleague, cara: Colleague, verb: str, does: bool, state: State
 ) -> None:
     workspace.services.rules.stage.faults = Mixed(does=does)
