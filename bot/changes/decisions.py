@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final, assert_never
 
 from bot.changes.consequences import LATE_START
-from bot.changes.events import event_of
 from bot.changes.execute import Executor
 from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import Journal
@@ -37,8 +36,6 @@ from bot.store.outbox import Purpose
 
 APPROVED_AGAIN_WITHIN: Final = timedelta(hours=24)
 """How long a request for another time waits for its approval."""
-LOOKED: Final = "seen"
-"""Stored as a decision of each person who was shown all of a change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,10 +256,9 @@ class Decisions:
         return await self.journal.move(change, Move.EXPIRE, planned=change, finished_at=self.journal.now())
 
     async def note_look(self, change: Change, by: str) -> None:
-        """Record that *by* was shown all of *change*, once per person."""
+        """Record that Slack has shown *by* all of *change*."""
         async with self.journal.store.transaction() as tx:
-            if await self.journal.store.changes.note_decision(tx, change.id, by, LOOKED, change.fingerprint):
-                await self.journal.store.audit.append(tx, event_of("looked", change, by))
+            await self.journal.store.changes.note_seen(tx, change, by)
 
     async def stop(self, whole: Change, *, by: str, request: str) -> Change:
         """Stop a running bulk change: no more items are begun; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""

@@ -281,7 +281,7 @@ class Journal:
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.get_locked(tx, change.id) or change
-            if request and not await self.store.changes.note_decision(tx, held.id, by, request[:MAX_DECISION], event):
+            if request and not await self.store.changes.note_decision(tx, held.id, by, request[:MAX_DECISION]):
                 return held
             if not (fields := update(held)):
                 return held

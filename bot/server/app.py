@@ -131,7 +131,6 @@ async def running(
             new_id=lambda: secrets.token_hex(16),
             reconcile_after=timing.reconcile_after,
             failpoint=timing.failpoint,
-            shows_all=lambda change: store.cards.is_complete(change.id),
         )
         gatehouse = Gatehouse(
             rules=services.rules,

@@ -12,7 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.states import State
 from bot.store.db import Session, UnreadableRow
-from bot.store.tables import LIVE_STATES, NEW, STORED, Row, changes, decisions, items, timers
+from bot.store.tables import LIVE_STATES, NEW, STORED, Row, changes, items, seen, timers
 from bot.text.documents import dump, load
 
 MAX_OUT_OF_ORDER: Final = 20
@@ -182,7 +182,7 @@ class ChangeQueries:
         # What was planned, or waited for an approval, was requested before others and done after them.
         return max(await self._read(newest), key=lambda each: each.run.finished_at or each.created, default=None)
 
-    async def deciders(self, change_id: str, decision: str, reason: str = "") -> Sequence[str]:
-        """Return the people who took this *decision* with exactly this *reason*."""
-        found = sa.select(decisions.c.person).filter_by(change_id=change_id, decision=decision, reason=reason)
-        return [row.person for row in await self._session.rows(found)]
+    async def has_seen(self, change: Change, by: str) -> bool:
+        """Whether Slack has shown *by* all of *change*, or its channel by the card."""
+        viewers = seen.c.viewer.in_([by, change.request.channel])
+        return bool(await self._session.rows(sa.select(seen).where(seen.c.change_id == change.id, viewers)))

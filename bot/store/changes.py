@@ -26,6 +26,7 @@ from bot.store.tables import (
     micros,
     moment,
     row_of,
+    seen,
 )
 
 SERVICES: Final = ("rules", "members")
@@ -336,7 +337,15 @@ class Changes(ChangeQueries):
             await tx.execute(sa.update(changes).where(changes.c.id == sa.bindparam("which")).values(names), values)
         return moved
 
-    async def note_decision(self, tx: AsyncConnection, change_id: str, person: str, decision: str, reason: str) -> bool:
+    async def note_seen(self, tx: AsyncConnection, change: Change, viewer: str, *, seen_all: bool = True) -> None:
+        """Record whether Slack has shown *viewer*, a person or a channel, all of *change*."""
+        row = {"change_id": change.id, "viewer": viewer}
+        if seen_all:
+            await insert_new(tx, seen, row)
+        else:
+            await tx.execute(sa.delete(seen).filter_by(**row))
+
+    async def note_decision(self, tx: AsyncConnection, change_id: str, person: str, decision: str) -> bool:
         """Record a decision; False where the same person took the same one before."""
-        row = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
+        row = {"change_id": change_id, "person": person, "decision": decision}
         return await insert_new(tx, decisions, row | {"at": self._session.now()})

@@ -231,10 +231,6 @@ def _first_per_recipient(rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
     return list(first.values())
 
 
-COMPLETE: Final = "complete"
-"""The purpose that marks a card as showing all of its change, so that nobody has to open more before they decide."""
-
-
 class Cards:
     """Channel and ts of the messages that are edited, by their purpose; for a file, its id instead of the ts."""
 
@@ -259,19 +255,6 @@ class Cards:
     async def forget(self, tx: AsyncConnection, change_id: str, purpose: str) -> None:
         """Forget a message that was never posted, or is gone."""
         await tx.execute(sa.delete(cards).where(cards.c.change_id == change_id, cards.c.purpose == purpose))
-
-    async def note_complete(
-        self, tx: AsyncConnection, change_id: str, channel: str, ts: str, *, complete: bool
-    ) -> None:
-        """Store whether the card, as it is posted now, shows all of its change."""
-        if complete:
-            await self.put(tx, change_id, channel, ts, COMPLETE)
-        else:
-            await self.forget(tx, change_id, COMPLETE)
-
-    async def is_complete(self, change_id: str) -> bool:
-        """Whether the posted card shows all of its change; False where that is not on record."""
-        return await self.get(change_id, COMPLETE) is not None
 
     async def is_message_of(self, change_id: str, channel: str, ts: str) -> bool | None:
         """Whether a message is one of the change's own; None where no message of the change is on record."""

@@ -125,8 +125,15 @@ decisions = sa.Table(
     sa.Column("person", sa.String(32), primary_key=True),
     sa.Column("decision", sa.String(16), primary_key=True),
     sa.Column("at", sa.BigInteger, nullable=False),
-    sa.Column("reason", sa.Text, nullable=False),
 )
+
+seen = sa.Table(
+    "seen",
+    metadata,
+    sa.Column("change_id", sa.String(32), primary_key=True),
+    sa.Column("viewer", sa.String(32), primary_key=True),
+)
+"""The people whom Slack has shown all of a change, and the channel whose card shows it."""
 
 timers = sa.Table(
     "timers",

@@ -147,13 +147,13 @@ class Cards:
         if place is not None and place[0] != change.request.channel:
             message = await self._elsewhere_message(message, change)
         if place is not None and await self._edit(place, change, message):
-            return self._completeness_note(change, *place, complete)
+            return self._seen_note(change, place[0], complete)
         self.pace.take(change.request.channel)
         channel, ts = await self._post(change, card)
         # Before the link is asked for: a process that dies with an unrecorded card makes the next one post a second.
         async with self.store.transaction() as tx:
             await self.store.cards.put(tx, change.id, channel, ts, Purpose.CARD)
-            if (note := self._completeness_note(change, channel, ts, complete)) is not None:
+            if (note := self._seen_note(change, channel, complete)) is not None:
                 await note(tx)
         link = await self.slack.permalink(channel, ts)
 
@@ -164,12 +164,12 @@ class Cards:
 
         return announce
 
-    def _completeness_note(self, change: Change, channel: str, ts: str, complete: bool) -> Note | None:
-        """Return the note that records whether the posted card shows all of *change*; None where nobody has to decide."""
+    def _seen_note(self, change: Change, channel: str, complete: bool) -> Note | None:
+        """Return the note that records whether the card in *channel* shows all of *change*; None where nobody has to decide."""
         if change.state is not State.PROPOSED:
             return None
-        note = self.store.cards.note_complete
-        return partial(note, change_id=change.id, channel=channel, ts=ts, complete=complete)
+        viewer = channel if channel == change.request.channel else change.request.requester
+        return partial(self.store.changes.note_seen, change=change, viewer=viewer, seen_all=complete)
 
     async def _send_result(self, whole: Change) -> None:
         """Send the requester of an import its table, with the outcome of each row; once.

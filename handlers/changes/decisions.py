@@ -35,15 +35,11 @@ MAX_PARTS: Final = 300
 
 @handles(GatehouseInspect)
 async def inspect(command: GatehouseInspect, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Show all of a change in a modal, or as a private file; from then on the person may decide, there or on the card."""
+    """Show all of a change in a modal, or as a private file; once Slack has, the person may decide, there or on the card."""
     if (change := await find_change(command.change, gatehouse)) is None:
         raise UnknownChange(command.change)
     await gatehouse.changes.decisions.rights.require(change, Decision.LOOK, caller.user)
-    reply = await _show_all(change, caller, gatehouse)
-    # Only once all of it could be drawn: from here on, this person may decide.
-    if change.state is State.PROPOSED:
-        await gatehouse.changes.decisions.note_look(change, caller.user)
-    return reply
+    return await _show_all(change, caller, gatehouse)
 
 
 @clicks("decide.open", stored=True)
@@ -69,10 +65,13 @@ async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Rep
         entries = await asyncio.to_thread(lambda: list(entries_of(change, listed)))
         view = full_view.modal(change, entries, below, places=gatehouse.places, opened_by=caller.request)
         if view is not None:
-            return Modal(view)
+            return Modal(view, shows=change)
     content = await asyncio.to_thread(b"".join, full_view.file_pieces(change, entries_of(change, listed)))
     return Attached(
-        full_view.file_name(change), content, f"*{request_title(change)}*: everything that it does, in this file."
+        full_view.file_name(change),
+        content,
+        f"*{request_title(change)}*: everything that it does, in this file.",
+        shows=change,
     )
 
 

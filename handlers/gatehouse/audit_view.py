@@ -55,7 +55,6 @@ def _filters_text(filters: Filters, command: GatehouseAudit) -> str:
 
 
 ACTIONS: Final = {
-    "looked": "looked at",
     "made_permanent": "kept",
     "extended": "extended",
     "end_moved": "end moved",

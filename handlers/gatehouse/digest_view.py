@@ -46,7 +46,6 @@ UNTOLD: Final = frozenset(
         "requested",
         "approval",
         "approved",
-        "looked",
         "started",
         "begun",
         "applying",

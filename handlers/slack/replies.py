@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import structlog
 
+from bot.changes.model.change import Change
 from bot.gatehouse import Gatehouse
 from bot.policy.access import Access
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
@@ -53,8 +54,11 @@ class Answers:
                 await self._answer_privately(caller, message)
             case Posted():
                 await self._post(caller, reply)
-            case Modal():
-                await self._show(caller, reply)
+            case Modal(skeleton, shows=change):
+                shown = await self._show(caller, reply)
+                # Else it is the view that says that Slack refused this one.
+                if shown.get("callback_id") == skeleton["callback_id"]:
+                    await self._note_look(change, caller)
             case Refilled(view):
                 await self.redraw(caller.view or {}, view, trigger=caller.trigger or "")
             case Attached():
@@ -85,10 +89,16 @@ class Answers:
         channel = caller.channel if reply.here else await slack.open_direct(caller.user)
         sent = await slack.send(channel, reply.name, reply.content, reply.comment)
         await self._note_export("exported", caller, reply)
+        await self._note_look(reply.shows, caller)
         if channel != caller.channel or not sent.shown:
             await self._answer_privately(
                 caller, messages.file_sent_note(reply.name, sent.link, here=reply.here, shown=sent.shown)
             )
+
+    async def _note_look(self, change: Change | None, caller: Caller) -> None:
+        """Record that Slack has shown *caller* all of *change*, if that is what it has shown."""
+        if change is not None:
+            await self._gatehouse.changes.decisions.note_look(change, caller.user)
 
     async def _note_export(self, event: str, caller: Caller, reply: Attached) -> None:
         """Record the *event* of an export: ``exporting``, then ``exported`` or nothing."""
@@ -144,8 +154,8 @@ class Answers:
             await self._slack.push(trigger, fallback)
             return opened
 
-    async def _show(self, caller: Caller, modal: Modal) -> None:
-        """Open at once, while the trigger lives; then fill. From inside a modal, fill that one."""
+    async def _show(self, caller: Caller, modal: Modal) -> View:
+        """Open at once, while the trigger lives, or fill the modal that it comes from; return what Slack shows in the end."""
         if caller.view is not None and caller.view.get("type") == "modal":
             opened = await self.redraw(caller.view, modal.skeleton)
         elif caller.trigger:
@@ -154,12 +164,12 @@ class Answers:
         else:
             raise NoTrigger
         if modal.fill is None:
-            return
+            return opened
         try:
             view = await modal.fill()
         except Exception as error:  # noqa: BLE001  the modal is open: it is where the person looks
             view = failed_view(error, caller)
-        await self.redraw(opened, view)
+        return await self.redraw(opened, view)
 
     async def record_refusal(self, error: Exception, caller: Caller) -> None:
         """Record that the policy refused something."""

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bot.changes.model.change import Change
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import View
 from handlers.grammar.parser import Shorthand
@@ -33,10 +34,14 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class Modal:
-    """A modal that is opened at once, while the trigger lives, and then filled where something has to be read first."""
+    """A modal that is opened at once, while the trigger lives, and then filled where something has to be read first.
+
+    *shows*: the change that it shows all of: once Slack has shown it, its reader may decide.
+    """
 
     skeleton: View
     fill: Callable[[], Awaitable[View]] | None = None
+    shows: Change | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class Refilled:
 class Attached:
     """A file, in a direct message to the person who asked or, *here*, in the channel. *comment* (mrkdwn) goes with it.
 
-    *exports*: what it takes out of a service, and how many records; the audit says so.
+    *exports*: what it takes out of a service, and how many records; the audit says so. *shows*: as of a `Modal`.
     """
 
     name: str
@@ -63,6 +68,7 @@ class Attached:
     comment: str
     here: bool = False
     exports: tuple[str, int] | None = None
+    shows: Change | None = None
 
 
 @dataclass(frozen=True, slots=True)

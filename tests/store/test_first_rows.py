@@ -84,7 +84,7 @@ def taken(store: Store, _: int) -> Awaitable[Any]:
 ONE_OF_THEM: Final[dict[str, tuple[Write, Counter[str]]]] = {
     "the same request": (taken, Counter(StoredRequest=1, NoneType=MANY - 1)),
     "the same decision": (
-        within(lambda store, tx, _: store.changes.note_decision(tx, "c", "U1", "approve", "")),
+        within(lambda store, tx, _: store.changes.note_decision(tx, "c", "U1", "approve")),
         Counter({"True": 1, "False": MANY - 1}),
     ),
     "the same setting": (

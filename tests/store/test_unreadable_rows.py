@@ -105,7 +105,8 @@ async def filled(store: Store, clock: StandingClock) -> str:
         await store.cards.add(tx, one.id, "C1", "1.2", Purpose.CARD)
         await store.timers.set(tx, one.id, TimerKind.EXPIRE, clock() - LEASE)
         await store.former_ids.put(tx, "Redirect_old", "Redirect_x")
-        await store.changes.note_decision(tx, one.id, "U2", "approve", "")
+        await store.changes.note_decision(tx, one.id, "U2", "approve")
+        await store.changes.note_seen(tx, one, "U2")
         await store.audit.append(tx, Event("requested", "U1", "C1", change_id=one.id, detail={"name": "x"}))
         await store.channel_settings.put(tx, *FREEZES, json.dumps([freeze.model_dump_json(by_alias=True)]))
     return one.id
@@ -118,7 +119,6 @@ def readings(store: Store, clock: StandingClock, key: str) -> dict[str, Callable
     return {
         "change": lambda: store.changes.get(key),
         "open": store.changes.list_open,
-        "decisions": lambda: store.changes.deciders(key, "approve"),
         "items": lambda: store.items.find(key, tuple(Outcome), 9),
         "all items": lambda: drain(store.items.all(key)),
         "one item": lambda: store.items.get(key, 0),

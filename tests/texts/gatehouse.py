@@ -162,7 +162,7 @@ def records() -> Iterator[Sample]:
     by_id[MOVE.id] = MOVE.with_fields(guard=Guard.APPROVE, decided_by=CARA)
     filters, command = Filters(), GatehouseAudit()
     yield "audit", audit_view.entries(ListPage.of(found, 1, 16), by_id, FACTS, filters, public=False, command=command)
-    decisions = zip((8, 9, 10), ("looked", "approved", "denied"), (CHANGES[2], CHANGES[0], CHANGES[3]), strict=True)
+    decisions = zip((9, 10), ("approved", "denied"), (CHANGES[0], CHANGES[3]), strict=True)
     hers = [
         replace(entry(number, event, str(each.edit.target), each.id), actor="U0CARA001")
         for number, event, each in decisions

@@ -280,8 +280,6 @@ Switch off “Sale 2026” · reverted
             "audit of an approver": """\
 What happened
 What happened by @cara
-Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
-@alice: “we test” · needs approval from someone else in its channel · looked at by @cara · 2026-11-21 01:24 UTC · #C0OPS0001 · card
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Grant Anna Berg access to “vip” on blog `anna.berg@example.com` · denied by @cara

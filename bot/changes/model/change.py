@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.edits import Edit, Need
 from bot.changes.model.parts import Approval, Bulk, ChangeDecision, ChangeRequest, Run
 from bot.changes.model.states import Move, State
@@ -82,12 +81,6 @@ class Change(Stored):
         run = self.run
         ends = self.request.reverts_at is not None and not run.revert_failure
         return self.state is State.APPLIED and ends and run.undone_by is None
-
-    @property
-    def fingerprint(self) -> str:
-        """Return a hash of everything that a decider is shown: the same target, before and after give the same text."""
-        edit = self.edit
-        return fingerprint([edit.kind, str(edit.target), canonical_form(edit.before), canonical_form(edit.after)])
 
 
 def _names_of_parts() -> Iterator[tuple[str, str]]:
