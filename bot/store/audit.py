@@ -72,6 +72,8 @@ class Filters:
     """A part of a target, or the beginning of a change's id."""
     targets: tuple[str, ...] | None = None
     """Only entries about exactly these targets."""
+    unreadable: tuple[str, ...] = ()
+    """Services whose changes are left out, since the reader may not read them."""
     without: tuple[str, ...] = ()
     """Events that are left out."""
     last_of_each: bool = False
@@ -174,6 +176,8 @@ def _select(filters: Filters) -> sa.Select[Any]:
         query = query.where(audit.c.target.in_(filters.targets))
     if filters.since is not None:
         query = query.where(audit.c.at >= micros(filters.since))
+    for service in filters.unreadable:
+        query = query.where(sa.or_(audit.c.change_id == "", sa.not_(audit.c.target.startswith(service))))
     if filters.without:
         query = query.where(audit.c.event.not_in(filters.without))
     if filters.ref:

@@ -10,7 +10,7 @@ from bot.policy.freezes import ChatFreeze, Freeze
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
 from handlers.blocks.messages import Block, ListPage, Message, esc, first_few, join_words, plural
-from handlers.changes.list_view import RowFacts, empty_message, list_message, rows
+from handlers.changes.list_view import RowFacts, empty_message, list_message, more_line, rows
 from handlers.changes.people import public_text
 from handlers.changes.times import when
 from handlers.errors import Words
@@ -67,31 +67,31 @@ def freeze_line(freeze: Freeze) -> str:
 
 
 def freeze_message(
-    freeze: ChatFreeze, plans: Sequence[Change], facts: RowFacts, *, has_override: bool = False
+    freeze: ChatFreeze, plans: Sequence[Change], facts: RowFacts, *, unshown: int = 0, has_override: bool = False
 ) -> Message:
     """Return the card of a new freeze for the channel: the plans that it blocks, and a way to lift it.
 
-    *has_override*: the policy lets somebody override what blocks a change.
+    *unshown*: how many more plans it blocks. *has_override*: the policy lets somebody override what blocks a change.
     """
     override = " Emergency overrides still pass." if has_override else ""
     blocks = [
         messages.section(
             f"{MARK} *{clause(freeze)}.*\nNobody can change it. <@{freeze.by}>, or two others, can lift it."
         ),
-        *_held_plans(plans, facts),
+        *_held_plans(plans, facts, unshown),
         messages.context(f"Temporary changes still revert, and what is under way goes on.{override}"),
         *messages.actions([_lift_button(freeze)]),
     ]
     return messages.message(f"{scope_text(freeze)} is frozen", blocks)
 
 
-def _held_plans(plans: Sequence[Change], facts: RowFacts) -> list[Block]:
+def _held_plans(plans: Sequence[Change], facts: RowFacts, unshown: int) -> list[Block]:
     """Return the changes that were planned to start within a freeze."""
-    if not plans:
-        return []
+    count = len(plans) + unshown
     who = join_words(list(dict.fromkeys(f"<@{each.request.requester}>" for each in plans)), most=10)
-    head = f"{plural(len(plans), 'planned change')} won’t start, planned by {who}:"
-    return [messages.section(head), *rows(plans[:MAX_SHOWN], facts, public=True)]
+    head = f"{plural(count, 'planned change')} won’t start{f', planned by {who}:' if plans else '.'}"
+    shown = rows(plans[:MAX_SHOWN], facts, public=True)
+    return [messages.section(head), *shown, *more_line(count - len(shown))] if count else []
 
 
 MAX_SHOWN: Final = 10

@@ -146,6 +146,9 @@ def empty_message(mark: str, head: str, more: str = "", command: Command | None 
     return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}".strip()), *messages.actions(again)])
 
 
+UNREAD: Final = "\nChanges that your roles don’t let you read aren’t shown."
+
+
 def list_message(
     title: str, blocks: Sequence[Block], page: ListPage[Any], command: Command, *, lead: str = "", hidden: int = 0
 ) -> Message:

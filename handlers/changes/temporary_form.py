@@ -86,9 +86,10 @@ def read(sent: View) -> Temporary | None:
 
 async def _run(command: Temporary | None, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     """Run the command as if it was typed: with the rights that the caller has now, and announced by its card."""
-    if command is None or command.needs is None:
+    if command is None:
         raise OldButton
-    await gatehouse.access.require(command.needs, caller.user, caller.channel)
+    for first, *others in command.rights():
+        await gatehouse.access.require(first, caller.user, caller.channel, or_else=others)
     await COMMANDS[type(command)](command, caller, gatehouse)
     change = await gatehouse.store.changes.find_by_key(caller.request)
     return Recorded(change) if change else modals.done_view("Gatehouse", f"See its card in <#{caller.channel}>.")

@@ -42,7 +42,8 @@ from handlers.gatehouse.commands import (
 )
 from handlers.gatehouse.views import Waiting
 from handlers.grammar.command import Command
-from handlers.rules.commands import RulesHistory
+from handlers.members.commands import MembersCommand
+from handlers.rules.commands import RulesCommand, RulesHistory
 from handlers.rules.rule_refs import REFERENCE, NotOne, find_rule
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Private, Reply
@@ -59,7 +60,8 @@ MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})(?:\|[^<>]*)?>|([UW][A-Z0-
 async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -> Reply:
     who = _person_id(command.who, caller)
     since = None if command.since is None else await moment_of(command.since, caller, gatehouse)
-    about = await _target_filters((command.ref or "").strip(), gatehouse)
+    readable = await readable_entries(caller, gatehouse)
+    about = await _target_filters((command.ref or "").strip(), readable, gatehouse)
     filters = replace(about, who=who, since=since, without=MECHANICS, last_of_each=True)
     skipped = ((command.page or 1) - 1) * MAX_LISTED
     found = await gatehouse.store.audit.find(filters, MAX_LISTED + 1, skip=skipped)
@@ -104,27 +106,40 @@ async def changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_set
     return {each: wholes.get(change.set_id or "", change) for each, change in changes.items()}
 
 
-async def _target_filters(text: str, gatehouse: Gatehouse) -> Filters:
+SERVICES: Final = {RulesCommand.reads: ("rules", "groups"), MembersCommand.reads: ("members",)}
+"""The services that each right to read shows."""
+
+
+async def readable_entries(caller: Caller, gatehouse: Gatehouse) -> Filters:
+    """Return the filters for what the caller may read here."""
+    allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
+    unreadable = (service for read, services in SERVICES.items() if allowed[read] for service in services)
+    return Filters(unreadable=tuple(unreadable))
+
+
+async def _target_filters(text: str, readable: Filters, gatehouse: Gatehouse) -> Filters:
     """Return the filters for the target that *text* names, by the audit first, since it has deleted ones, too.
 
     Raises BadFilter, or what `find_rule` raises.
     """
     if not text:
-        return Filters()
-    if RULE_ID.fullmatch(text) and await _is_known(rule := await _rule_filters(text, gatehouse), gatehouse):
+        return readable
+    rule = replace(readable, targets=await _rule_targets(text, gatehouse))
+    if RULE_ID.fullmatch(text) and await _is_known(rule, gatehouse):
         return rule
-    part = Filters(ref=text)
+    part = replace(readable, ref=text)
     if (REFERENCE.fullmatch(text) or "@" in text or "/" in text) and await _is_known(part, gatehouse):
         return part
-    if named := await gatehouse.store.audit.find_targets(text):
-        return Filters(targets=tuple(named))
-    if await _is_known(part, gatehouse):
-        return part
-    try:
-        return await _rule_filters((await find_rule(text, gatehouse)).id, gatehouse)
-    except NotOne as error:
-        if error.candidates:
-            raise
+    named = replace(readable, targets=tuple(await gatehouse.store.audit.find_targets(text)))
+    for about in (named, part):
+        if await _is_known(about, gatehouse):
+            return about
+    if "rules" not in readable.unreadable:
+        try:
+            return replace(readable, targets=await _rule_targets((await find_rule(text, gatehouse)).id, gatehouse))
+        except NotOne as error:
+            if error.candidates:
+                raise
     raise BadFilter(
         f"Nothing on record is called “{text[:60]}”. Name a rule, a member or a change’s reference; a person with who:@name,"
         " or a time with since:24h.",
@@ -136,10 +151,9 @@ async def _is_known(about: Filters, gatehouse: Gatehouse) -> bool:
     return bool(await gatehouse.store.audit.find(about, 1))
 
 
-async def _rule_filters(rule_id: str, gatehouse: Gatehouse) -> Filters:
-    """Return the filters for a rule, also under the ids that it had before."""
-    ids = await gatehouse.store.former_ids.all_of(rule_id)
-    return Filters(targets=tuple(f"rules/{each}" for each in ids))
+async def _rule_targets(rule_id: str, gatehouse: Gatehouse) -> tuple[str, ...]:
+    """Return a rule as a target, also under the ids that it had before."""
+    return tuple(f"rules/{each}" for each in await gatehouse.store.former_ids.all_of(rule_id))
 
 
 def _person_id(text: str | None, caller: Caller) -> str | None:
@@ -180,7 +194,7 @@ async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Comma
         return lambda _: True  # help helps, also while Slack does not say who asks
 
     def may(kind: type[Command]) -> bool:
-        return kind.needs is None or any(allowed[name] is None for name in (kind.needs, *kind.or_needs))
+        return all(any(allowed[name] is None for name in wanted) for wanted in kind.rights())
 
     return may
 

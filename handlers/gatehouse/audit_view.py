@@ -11,7 +11,7 @@ from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.text.emails import mask_email
 from handlers.blocks import messages
 from handlers.blocks.messages import ListPage, Message, code, esc, plural, quote
-from handlers.changes.list_view import RowFacts, empty_message, list_message, row, rows
+from handlers.changes.list_view import UNREAD, RowFacts, empty_message, list_message, row, rows
 from handlers.changes.people import public_text
 from handlers.changes.subject import subject
 from handlers.changes.times import when
@@ -32,16 +32,18 @@ def entries(
     command: GatehouseAudit,
 ) -> Message:
     """Return a page of what happened, the newest first: a row for each change, a line for anything else."""
-    looked_for = _filters_text(filters, command)
+    looked_for, unread = _filters_text(filters, command), UNREAD if filters.unreadable else ""
     if not page.items:
-        return empty_message(":mag:", f"Nothing is on record{looked_for}.")
+        return empty_message(":mag:", f"Nothing is on record{looked_for}.", unread)
     told = [
         row(change, facts, public=public, more=_action_of_another(entry, change))
         if (change := changes.get(entry.change_id)) is not None
         else _event_line(entry, public=public)
         for entry in page.items
     ]
-    return list_message("What happened", [*map(messages.section, dict.fromkeys(told))], page, command, lead=looked_for)
+    return list_message(
+        "What happened", [*map(messages.section, dict.fromkeys(told))], page, command, lead=looked_for + unread
+    )
 
 
 def _filters_text(filters: Filters, command: GatehouseAudit) -> str:

@@ -56,7 +56,7 @@ A_DAY: Final = "24h"
 
 @dataclass(frozen=True)
 class GatehousePending(GatehouseCommand):
-    needs, or_needs = "rule.read", ("member.read",)
+    needs = ("rule.read", "member.read")
     verb, summary = "pending", "List requests that wait for a decision"
     example = "pending"
     page: int | None = takes(PAGE)
@@ -81,7 +81,7 @@ class GatehouseUndo(GatehouseCommand):
 
 @dataclass(frozen=True)
 class GatehousePlanned(GatehouseCommand):
-    needs, or_needs = "rule.read", ("member.read",)
+    needs = ("rule.read", "member.read")
     verb, synonyms = "planned", ("timers",)
     summary = "List what starts or reverts automatically, and when"
     example = "planned"
@@ -129,7 +129,7 @@ class ToFreeze(Text):
 
 @dataclass(frozen=True)
 class GatehouseFreezes(GatehouseCommand):
-    needs, or_needs = "rule.read", ("member.read",)
+    needs = ("rule.read", "member.read")
     verb, summary = "freezes", "List what is frozen, and until when"
     example = "freezes"
     page: int | None = takes(PAGE)
@@ -137,7 +137,7 @@ class GatehouseFreezes(GatehouseCommand):
 
 @dataclass(frozen=True)
 class GatehouseFreeze(GatehouseCommand):
-    needs = "freeze"
+    needs = ("freeze",)
     verb, summary = "freeze", "Keep everybody from changing what is on a host, in a group, on a site, or everything"
     example = "freeze shop.example.com until Monday 9:00 because cutover"
     writes = True
@@ -149,7 +149,7 @@ class GatehouseFreeze(GatehouseCommand):
 
 @dataclass(frozen=True)
 class GatehouseUnfreeze(GatehouseCommand):
-    needs = "freeze"
+    needs = ("freeze",)
     verb, synonyms, summary = "unfreeze", ("lift",), "Lift a freeze"
     example = "unfreeze shop.example.com"
     writes = True
@@ -158,7 +158,7 @@ class GatehouseUnfreeze(GatehouseCommand):
 
 @dataclass(frozen=True)
 class GatehouseAudit(GatehouseCommand):
-    needs = "audit.read"
+    needs = ("audit.read",)
     verb, summary = "audit", "List who changed what, when and why"
     example = "audit since:24h"
     who: str | None = takes(Who("who:@x"))
@@ -169,7 +169,7 @@ class GatehouseAudit(GatehouseCommand):
 
 @dataclass(frozen=True)
 class GatehouseDigest(GatehouseCommand):
-    needs = "audit.read"
+    needs = ("audit.read",)
     verb = "digest"
     summary = "Show what changed in the last day or another time, and what waits"
     example = "digest 12h"

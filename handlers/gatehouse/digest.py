@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
 from bot.rules.lint.findings import Finding
-from bot.store.audit import Entry, Filters
+from bot.store.audit import Entry
 from handlers.changes.times import due_at
 from handlers.gatehouse import digest_view
 from handlers.gatehouse.answers import (
@@ -21,6 +22,7 @@ from handlers.gatehouse.answers import (
     filter_readable,
     filter_waiting,
     moment_of,
+    readable_entries,
     waiting_changes,
 )
 from handlers.gatehouse.commands import A_DAY, GatehouseDigest
@@ -44,7 +46,8 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
 
 async def read_digest(since: datetime, caller: Caller, gatehouse: Gatehouse) -> Digest:
     """Return what there is to tell *caller* about the time since then, and about the day to come."""
-    entries = await gatehouse.store.audit.find(Filters(since=since, without=STEPS), limit=MAX_ENTRIES)
+    readable = await readable_entries(caller, gatehouse)
+    entries = await gatehouse.store.audit.find(replace(readable, since=since, without=STEPS), limit=MAX_ENTRIES)
     ended = [entry for entry in entries if entry.event in digest_view.ENDS]
     behind = await changes_behind(ended, gatehouse, as_sets=True)
     changes = list({each.id: each for entry in ended if (each := behind.get(entry.change_id))}.values())
@@ -56,6 +59,7 @@ async def read_digest(since: datetime, caller: Caller, gatehouse: Gatehouse) -> 
     return Digest(
         entries=entries,
         has_all=len(entries) < MAX_ENTRIES,
+        has_unread=bool(readable.unreadable),
         changes=changes,
         waiting=waiting,
         coming=coming,
@@ -72,7 +76,7 @@ RULES: Final = "rules/"
 async def _findings(ended: Sequence[Entry], caller: Caller, gatehouse: Gatehouse) -> Sequence[Finding] | None:
     """Return what is wrong now with the rules that were changed; None where it could not be looked at."""
     changed = {entry.target.removeprefix(RULES) for entry in ended if entry.target.startswith(RULES)}
-    if not changed or await gatehouse.access.refusal(RulesCheck.needs, caller.user, caller.channel) is not None:
+    if not changed or await gatehouse.access.refusal(RulesCheck.reads, caller.user, caller.channel) is not None:
         return ()
     try:
         return await findings_about(changed, gatehouse)

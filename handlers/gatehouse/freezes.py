@@ -11,7 +11,7 @@ from handlers.blocks.messages import ListPage
 from handlers.changes import freeze_view
 from handlers.changes.list_view import MAX_LISTED
 from handlers.changes.requests import resolve_end, resolve_start
-from handlers.gatehouse.answers import facts_of
+from handlers.gatehouse.answers import facts_of, filter_readable
 from handlers.gatehouse.commands import Covered, GatehouseFreeze, GatehouseFreezes, GatehouseUnfreeze, parse_covered
 from handlers.grammar.tokens import unquote_reason
 from handlers.rules.rule_edit import find_group, list_groups
@@ -39,8 +39,10 @@ async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse)
     plans = await freezes.planned_changes_in(made)
     await freezes.make(made)
     has_override = any(rule.break_glass for rule in gatehouse.access.policy().guards)
-    facts = await facts_of(plans, gatehouse)
-    return Posted(freeze_view.freeze_message(made, plans, facts, has_override=has_override))
+    shown = await filter_readable(plans, caller, gatehouse)
+    facts = await facts_of(shown, gatehouse)
+    message = freeze_view.freeze_message(made, shown, facts, unshown=len(plans) - len(shown), has_override=has_override)
+    return Posted(message)
 
 
 async def _freeze_lists(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str, ...]]:

@@ -19,7 +19,7 @@ from handlers.blocks import modals
 from handlers.blocks.modals import View
 from handlers.changes.decisions import can_decide
 from handlers.gatehouse import home_view
-from handlers.gatehouse.answers import coming_changes, facts_of, waiting_changes
+from handlers.gatehouse.answers import coming_changes, facts_of, filter_readable, waiting_changes
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
@@ -47,8 +47,10 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
     waiting = await waiting_changes(gatehouse, most=MAX_OPEN)
     decisions = [each for each in waiting.changes if await can_decide(each, caller.user, gatehouse)]
-    own = [each for each in waiting.changes if each.request.requester == caller.user and each not in decisions]
-    coming = [each for each in await coming_changes(gatehouse) if each.request.requester == caller.user]
+    readable = await filter_readable(waiting.changes, caller, gatehouse)
+    own = [each for each in readable if each.request.requester == caller.user and each not in decisions]
+    readable = await filter_readable(await coming_changes(gatehouse), caller, gatehouse)
+    coming = [each for each in readable if each.request.requester == caller.user]
     found = home_view.Home(
         decisions=decisions,
         own=own,

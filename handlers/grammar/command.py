@@ -162,10 +162,15 @@ class Command:
     """Whether it takes something away: never suggested for a typo."""
     is_public: ClassVar[bool] = False
     """Whether its answer is for the whole channel, without being shared."""
-    needs: ClassVar[str | None] = None
-    """The operation of the policy that the caller must be allowed; None where everybody may."""
-    or_needs: ClassVar[tuple[str, ...]] = ()
-    """Operations that are enough instead: what a form or a file changes is known only when it is submitted."""
+    reads: ClassVar[str | None] = None
+    """The operation of the policy that shows what it is about, which the caller must be allowed whatever else it does."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """The caller must be allowed one of these: what a form or a file changes is known only when it is submitted."""
+
+    @classmethod
+    def rights(cls) -> Sequence[tuple[str, ...]]:
+        """Return what the caller must be allowed: one operation of each of these."""
+        return [each for each in ((cls.reads,) if cls.reads else (), cls.needs) if each]
 
     @classmethod
     @cache

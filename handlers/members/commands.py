@@ -30,7 +30,7 @@ from handlers.grammar.tokens import Word, quote_word, strip_email
 
 class MembersCommand(Command):
     service = "members"
-    needs = "member.read"
+    reads = "member.read"
 
 
 WHOSE: Final = "whose email"
@@ -209,7 +209,7 @@ class MembersWhy(MembersCommand):
 
 @dataclass(frozen=True)
 class MembersAdd(Temporary, MembersCommand):
-    needs = "member.add"
+    needs = ("member.add",)
     verb, synonyms = "add", ("new", "create", "invite")
     summary = "Add a member (opens a form)"
     example = 'add anna@example.com named "Anna Berg" to vip'
@@ -235,7 +235,7 @@ class MemberAlone(Text):
 
 @dataclass(frozen=True)
 class MembersEdit(MembersCommand):
-    needs, or_needs = "member.update", ("member.grant", "member.revoke")
+    needs = ("member.update", "member.grant", "member.revoke")
     verb, synonyms = "edit", ("change", "update")
     summary = "Edit a member’s name and segments (opens a form)"
     example = "edit anna@example.com"
@@ -246,7 +246,7 @@ class MembersEdit(MembersCommand):
 
 @dataclass(frozen=True)
 class MembersGrant(Temporary, MembersCommand):
-    needs = "member.grant"
+    needs = ("member.grant",)
     verb, synonyms = "grant", ("give",)
     summary = "Grant access to segments, also for a limited time"
     example = "grant anna@example.com vip"
@@ -258,7 +258,7 @@ class MembersGrant(Temporary, MembersCommand):
 
 @dataclass(frozen=True)
 class MembersRevoke(Planned, MembersCommand):
-    needs = "member.revoke"
+    needs = ("member.revoke",)
     verb, synonyms = "revoke", ("take",)
     summary = "Revoke access to segments"
     example = "revoke anna@example.com vip because the plan ended"
@@ -271,7 +271,7 @@ class MembersRevoke(Planned, MembersCommand):
 
 @dataclass(frozen=True)
 class MembersRemove(Planned, MembersCommand):
-    needs = "member.remove"
+    needs = ("member.remove",)
     verb, synonyms = "remove", ("delete", "rm", "del")
     summary = "Remove members; asks before it does"
     example = "remove anna@example.com because she asked for it"
@@ -283,7 +283,7 @@ class MembersRemove(Planned, MembersCommand):
 
 @dataclass(frozen=True)
 class MembersMove(Planned, MembersCommand):
-    needs = "member.add"
+    needs = ("member.add",)
     verb, synonyms = "move", ("rename",)
     summary = "Add a member’s new email, with the same name and segments; the old one is removed on its card"
     example = "move anna@example.com to anna.berg@example.com"
@@ -295,7 +295,7 @@ class MembersMove(Planned, MembersCommand):
 
 @dataclass(frozen=True)
 class MembersOffboard(Planned, MembersCommand):
-    needs = "member.remove"
+    needs = ("member.remove",)
     verb = "offboard"
     summary = "Remove people from every site; asks before it does"
     example = "offboard anna@example.com"
@@ -313,7 +313,7 @@ class MembersExport(MembersFiltered, MembersCommand):
 
 @dataclass(frozen=True)
 class MembersImport(MembersCommand):
-    needs, or_needs = "member.add", ("member.grant", "member.revoke", "member.remove")
+    needs = ("member.add", "member.grant", "member.revoke", "member.remove")
     verb, summary = "import", "Import members from a file (opens a form)"
     example = "import"
     site: str | None = takes(SITE)

@@ -42,7 +42,7 @@ from handlers.rules.reasons import no_field_words
 
 class RulesCommand(Command):
     service = "rules"
-    needs = "rule.read"
+    reads = "rule.read"
 
 
 SORTS: Final = ("name", "type", "changed")
@@ -147,7 +147,7 @@ class RulesCheck(RulesCommand):
 
 @dataclass(frozen=True)
 class RulesNew(Temporary, RulesCommand):
-    needs = "rule.create"
+    needs = ("rule.create",)
     verb, synonyms = "new", ("create", "add")
     summary = "Create a rule (opens a form)"
     example = 'new redirect https://shop.example.com/old to https://shop.example.com/new named "Old shop"'
@@ -172,7 +172,7 @@ REACHES: Final = tuple(edit.REACHES)
 
 @dataclass(frozen=True)
 class RulesMake(Temporary, RulesCommand):
-    needs = "rule.create"
+    needs = ("rule.create",)
     verb = "make"
     summary = "Make a redirect or a block at once, without the form"
     example = 'make redirect https://shop.example.com/old to https://shop.example.com/new named "Old shop"'
@@ -205,7 +205,7 @@ def name_of_urls(source: str, destination: str | None) -> str:
 
 @dataclass(frozen=True)
 class RulesEdit(RulesCommand):
-    needs = "rule.update"
+    needs = ("rule.update",)
     verb, synonyms = "edit", ("change", "update")
     summary = "Edit a rule (opens a form)"
     example = "edit #1"
@@ -214,7 +214,7 @@ class RulesEdit(RulesCommand):
 
 @dataclass(frozen=True)
 class RulesSet(Temporary, RulesCommand):
-    needs = "rule.update"
+    needs = ("rule.update",)
     verb = "set"
     summary = "Change single fields of one rule or several"
     example = "set #1 destination=https://shop.example.com/new"
@@ -225,7 +225,7 @@ class RulesSet(Temporary, RulesCommand):
 
 @dataclass(frozen=True)
 class RulesCopy(RulesCommand):
-    needs = "rule.create"
+    needs = ("rule.create",)
     verb, synonyms = "copy", ("clone", "duplicate")
     summary = "Copy a rule (opens a form)"
     example = "copy #1"
@@ -236,7 +236,7 @@ class RulesCopy(RulesCommand):
 class Switch(Temporary):
     """What switches rules; ``on group:NAME`` is about a whole group."""
 
-    needs = "rule.update"
+    needs = ("rule.update",)
     writes = True
     refs: tuple[str, ...] = takes(REFS)
 
@@ -273,7 +273,7 @@ class RulesGroups(RulesCommand):
 
 @dataclass(frozen=True)
 class RulesGroup(Temporary, RulesCommand):
-    needs = "rule.update"
+    needs = ("rule.update",)
     verb = "group"
     summary = "Switch a whole group on or off; `on group:NAME` does the same"
     example = "group off Experiments for 2h because checkout is slow"
@@ -285,7 +285,7 @@ class RulesGroup(Temporary, RulesCommand):
 
 @dataclass(frozen=True)
 class RulesDelete(Planned, RulesCommand):
-    needs = "rule.delete"
+    needs = ("rule.delete",)
     verb, synonyms = "delete", ("remove", "rm", "del")
     summary = "Delete rules; asks before it does"
     example = "delete #1 because nobody uses it"
@@ -296,7 +296,7 @@ class RulesDelete(Planned, RulesCommand):
 
 @dataclass(frozen=True)
 class RulesHistory(RulesCommand):
-    needs = "audit.read"
+    needs = ("audit.read",)
     verb, synonyms = "history", ("log",)
     summary = "Show who changed a rule, when and why"
     example = "history #1"
@@ -314,6 +314,6 @@ class RulesExport(RulesFiltered, RulesCommand):
 
 @dataclass(frozen=True)
 class RulesImport(RulesCommand):
-    needs, or_needs = "rule.create", ("rule.update",)
+    needs = ("rule.create", "rule.update")
     verb, summary = "import", "Import rules from a file (opens a form)"
     example = "import"

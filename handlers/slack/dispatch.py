@@ -318,8 +318,8 @@ class Dispatcher:
     async def _check_right(self, command: Command | type[Command], caller: Caller) -> None:
         """Whether the caller may, here; raises NotAllowed or DirectoryUnavailable."""
         access = self._gatehouse.access
-        if command.needs is not None:
-            await access.require(command.needs, caller.user, caller.channel, or_else=command.or_needs)
+        for first, *others in command.rights():
+            await access.require(first, caller.user, caller.channel, or_else=others)
         if (caller.public or command.is_public) and (await access.directory.place(caller.channel)).shared:
             raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user)
 

@@ -135,10 +135,10 @@ class Guesses:
         gatehouse = self._gatehouse
         allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
         known = await self._all_names()
-        if allowed[RulesCommand.needs] is not None:
+        if allowed[RulesCommand.reads] is not None:
             # A name that somebody may not read must not come back to them in a guess.
             known = replace(known, rules=Known().rules, groups=Known().groups, titles={}, by_id={})
-        if allowed[MembersCommand.needs] is not None:
+        if allowed[MembersCommand.reads] is not None:
             known = replace(
                 known, members=Known().members, people={}, segments={}, missing=[*({*known.missing} & {"rules"})]
             )

@@ -273,8 +273,8 @@ def _find_needs(value: str) -> frozenset[str]:
         command = parse(*value.partition(" ")[::2])
     except Unclear:
         return frozenset()
-    needs = frozenset(filter(None, (command.needs, *command.or_needs)))
-    return frozenset() if all(operation.endswith(".read") for operation in needs) else needs
+    is_reading = all(operation.endswith(".read") for operation in command.needs)
+    return frozenset() if is_reading else frozenset(command.needs)
 
 
 def _without_refused(block: Block, refused: frozenset[str]) -> Block | None:

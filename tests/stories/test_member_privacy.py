@@ -7,7 +7,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from handlers.explain.table import is_problem
 from handlers.files.import_form_view import MEMBERS
 from handlers.grammar.parser import commands_of
 from sandbox.demo import Sandbox
@@ -161,39 +160,3 @@ async def test_no_log_and_no_metric_holds_an_address(
     for telling in TELLING:
         assert telling not in written, [line for line in written.splitlines() if telling in line][:3]
         assert telling not in metrics
-
-
-TRAFFIC = """
-[roles.leads]
-users = ["U0ALICE01", "U0CARA001"]
-may = ["*"]
-
-[roles.traffic]
-users = ["U0BOB0001"]
-may = ["rule.read"]
-"""
-
-
-@pytest.mark.policy(TRAFFIC)
-async def test_what_waits_and_what_reverts_is_shown_to_those_who_may_read_such_things(
-    alice: Colleague, bob: Colleague, cara: Colleague
-) -> None:
-    rule = "Redirect_x1old"
-    card = await alice.says(f"/members remove {ANNA} because she did something embarrassing")
-    await alice.says(f"/rules delete {rule}")
-    await alice.types("/members grant ben.costa@example.com beta for 2h")
-    await alice.sees_change(of="Ben Costa")
-
-    pending = bob.slack_text(await bob.says("/gatehouse pending"))
-    timers = bob.slack_text(await bob.says("/gatehouse timers"))
-    undo = await bob.says(f"/gatehouse undo {(await alice.change_of(card)).id[:8]}")
-
-    assert "Old shop" in pending
-    assert all("1 not shown" in text for text in (pending, timers))
-    assert is_problem(undo.blocks)
-    assert not [
-        text
-        for text in (pending, timers, bob.slack_text(undo))
-        if "Anna" in text or "Ben" in text or "embarrassing" in text
-    ]
-    assert "Anna Berg" in cara.slack_text(await cara.says("/gatehouse pending"))
