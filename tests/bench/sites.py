@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Final
+
+from sandbox.services.database import Database
+from sandbox.services.running import RULES_KEY
+from sandbox.services.seed import seed
 
 Record = dict[str, Any]
 
-CREATED_AT: Final = 1_700_000_000_000
-"""Milliseconds."""
+SITE: Final = "site_1"
+OF_THE_SERVICE: Final = {
+    "objectType": "rule",
+    "creationDate": 1_700_000_000_000,
+    "modificationDate": 1_700_000_000_000,
+    "createdBy": "user_1",
+    "currentOwner": "user_1",
+    "lastModifiedBy": "user_1",
+    "groupId": "",
+}
+"""What the service adds to a rule."""
 
 
-def plain_rule(number: int) -> Record:
+def fill(path: Path, *, rules: Iterable[Record] = (), members: Iterable[Record] = ()) -> None:
+    """Make the database of the services: the sample data, and *rules* and *members* beside it."""
+    database = Database(str(path))
+    seed(database, rules_key=RULES_KEY)
+    for each in rules:
+        database.put_rule(RULES_KEY, each)
+    for each in members:
+        database.put_member(SITE, each)
+    database.close()
+
+
+def rule_id(number: int) -> str:
+    return f"Redirect_{number:06x}"
+
+
+def rule(number: int) -> Record:
     """A rule with no field that a card would leave out."""
     source = f"https://shop{number % 97}.example.com/campaign/{number}"
     pair = {
@@ -19,25 +49,12 @@ def plain_rule(number: int) -> Record:
         "destination": f"https://shop.example.com/landing/{number}",
     }
     return {
-        "id": f"Redirect_{number:06x}",
+        "id": rule_id(number),
         "name": f"Campaign {number} of shop {number % 97}",
         "description": "",
         "status": "Active",
         "ruleType": "Redirect",
         "pairs": [pair],
-    }
-
-
-def rule(number: int) -> Record:
-    """A rule as the service keeps it."""
-    return plain_rule(number) | {
-        "objectType": "rule",
-        "creationDate": CREATED_AT,
-        "modificationDate": CREATED_AT,
-        "createdBy": "user_1",
-        "currentOwner": "user_1",
-        "lastModifiedBy": "user_1",
-        "groupId": "",
     }
 
 
@@ -48,8 +65,3 @@ def new_member(number: int) -> Record:
         "email": f"person{number}@company{number % 97}.example.com",
         "allowedSegments": ["free", "vip"][: 1 + number % 2],
     }
-
-
-def member(number: int) -> Record:
-    """A member as the service keeps them."""
-    return {"createdAt": CREATED_AT + number} | new_member(number)

@@ -134,9 +134,17 @@ async def is_ready(port: int) -> bool:
 
 @asynccontextmanager
 async def running_server(
-    *command: str, port: int, log: Path, folder: Path = ROOT, environment: Mapping[str, str] | None = None
-) -> AsyncIterator[None]:
-    """A server as a process of its own that says all to *log*, from when it can work at *port* to its end in good order."""
+    *command: str,
+    port: int,
+    log: Path,
+    folder: Path = ROOT,
+    environment: Mapping[str, str] | None = None,
+    ends: int = 0,
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A server as a process of its own that says all to *log*, from when it can work at *port* to its end in good order.
+
+    *ends*: its exit code after SIGTERM.
+    """
     variables = {"PATH": os.environ["PATH"], **(environment or {})}
     with log.open("wb") as file:
         process = await asyncio.create_subprocess_exec(*command, cwd=folder, env=variables, stdout=file, stderr=file)
@@ -144,13 +152,13 @@ async def running_server(
         async with asyncio.timeout(PATIENCE):
             while not await is_ready(port):
                 assert process.returncode is None, _log_tail(log)
-                await asyncio.sleep(0.05)  # no event tells of another process
-        yield
+                await asyncio.sleep(0.01)  # no event tells of another process
+        yield process
     finally:
         if process.returncode is None:
             process.terminate()
         await process.wait()
-    assert process.returncode == 0, f"SIGTERM ends it in good order\n{_log_tail(log)}"
+    assert process.returncode == ends, f"SIGTERM ends it in good order\n{_log_tail(log)}"
 
 
 def _log_tail(log: Path) -> str:
