@@ -16,8 +16,9 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit
 from bot.changes.model.states import State
 from bot.policy.access import Access
-from bot.policy.freezes import ChatFreeze, Freeze
+from bot.policy.freezes import ChatFreeze, Freeze, Vote
 from bot.policy.inquiry import count_people
+from bot.policy.model import FREEZE
 from bot.store.audit import Event
 from bot.store.db import UnreadableRow
 from bot.store.engine import Store
@@ -148,14 +149,15 @@ class Freezes:
     async def lift(self, freeze_id: str, by: str, channel: str) -> tuple[ChatFreeze, bool]:
         """Count the vote of *by* to lift a freeze; return the freeze, and whether it is lifted.
 
-        Its maker lifts it alone, others two together. Raises NoFreeze, LiftRequested and DirectoryUnavailable.
+        Its maker lifts it alone, others two together who both may now. Raises NoFreeze, LiftRequested and DirectoryUnavailable.
         """
         while True:
             found = _find_by_id(await self.chat_freezes(), freeze_id)
-            wanting = tuple(dict.fromkeys([*found.lifted_by, by]))
             # It asks Slack, so it comes before the transaction.
-            is_lifted = by == found.by or await count_people(self.access.directory, wanting) > 1
-            if not is_lifted and by in found.lifted_by:
+            votes = [each for each in found.votes if each.by != by and await self._may_lift(each)]
+            votes.append(Vote(by=by, channel=channel))
+            is_lifted = by == found.by or await count_people(self.access.directory, [each.by for each in votes]) > 1
+            if not is_lifted and any(each.by == by for each in found.votes):
                 raise LiftRequested(found)
             waiting = await self._waiting_changes_in(found)
             async with self.store.transaction() as tx:
@@ -163,12 +165,15 @@ class Freezes:
                 if _find_by_id(kept, freeze_id) != found:
                     continue  # somebody else was counted in the meantime
                 others = [each for each in kept if each.id != freeze_id]
-                counted = found.model_copy(update={"lifted_by": wanting})
+                counted = found.model_copy(update={"votes": tuple(votes)})
                 await self._put(tx, others if is_lifted else [*others, counted])
                 event = "lifted" if is_lifted else "wants_to_lift"
                 await self._redraw(tx, waiting)
                 await self.store.audit.append(tx, Event(event, by, channel, target=_audit_name(found)))
             return counted, is_lifted
+
+    async def _may_lift(self, vote: Vote) -> bool:
+        return await self.access.refusal(FREEZE, vote.by, vote.channel) is None
 
     async def _waiting_changes_in(self, freeze: Freeze) -> Sequence[Change]:
         """Return the requests and planned changes that *freeze* blocks, or no longer blocks."""

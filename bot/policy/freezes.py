@@ -83,6 +83,13 @@ class Freeze(BaseModel):
         return everywhere or any(_matches_any(name, self.excepted) for name in names if name)
 
 
+class Vote(BaseModel, frozen=True):
+    """Somebody's wish to lift a freeze, and the channel in which they may."""
+
+    by: str
+    channel: str
+
+
 class ChatFreeze(Freeze):
     """A freeze that somebody made with a command; *title*: what it covers, as people call it."""
 
@@ -91,8 +98,8 @@ class ChatFreeze(Freeze):
     by: str
     channel: str
     made: datetime
-    lifted_by: tuple[str, ...] = ()
-    """The people who have asked to lift it so far."""
+    votes: tuple[Vote, ...] = ()
+    """Who has asked to lift it so far."""
 
 
 def _covers_member(freeze: Freeze, edit: Edit) -> bool:

@@ -100,7 +100,7 @@ MAX_SHOWN: Final = 10
 def lifted_message(freeze: ChatFreeze, by: str) -> Message:
     """Return what the channel sees once a freeze is lifted, *by* last; another one may still cover the same."""
     text = f"The freeze of {scope_in_sentence(freeze)} was lifted"
-    who = join_words([f"<@{by}>", *(f"<@{one}>" for one in freeze.lifted_by if one != by)])
+    who = join_words([f"<@{by}>", *(f"<@{vote.by}>" for vote in freeze.votes if vote.by != by)])
     return messages.message(text, [messages.section(f":unlock: *{text}* by {who}.")])
 
 

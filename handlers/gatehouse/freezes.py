@@ -72,7 +72,7 @@ async def unfreeze(command: GatehouseUnfreeze, caller: Caller, gatehouse: Gateho
         found = [each for each in made if each.lists == {**dict.fromkeys(LISTS, ()), **lists}]
     if not found:
         raise NoFreeze
-    first = min(found, key=lambda each: not each.lifted_by)  # one that somebody wants lifted already
+    first = min(found, key=lambda each: not each.votes)  # one that somebody wants lifted already
     counted, is_lifted = await gatehouse.changes.freezes.lift(first.id, caller.user, caller.channel)
     if is_lifted:
         lifted = freeze_view.lifted_message(counted, caller.user)

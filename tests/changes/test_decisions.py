@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pytest
 import structlog
@@ -16,12 +18,30 @@ from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.propose import OWN_UNDO_WITHIN
-from bot.changes.refusals import AlreadyDecided
+from bot.changes.refusals import AlreadyDecided, ApprovalWaits
 from bot.changes.rights import Decision, OfRequest
 from bot.metrics import ENDED_CHANGES
+from bot.policy.freezes import ChatFreeze
 from bot.policy.inquiry import DirectoryUnavailable
 from bot.policy.model import GuardRule, Policy
-from tests.changes.world import ALICE, BOB, CARA, OPS, POLICIES, RULE_IDS, Replica, World, renames, replica
+from tests.changes.test_rights_again import Loss, barred, gone, roleless
+from tests.changes.world import (
+    ALICE,
+    BOB,
+    BOB_TOO,
+    CARA,
+    DAN,
+    OPS,
+    POLICIES,
+    RULE_IDS,
+    Replica,
+    World,
+    renames,
+    replica,
+)
+
+Vote: TypeAlias = Callable[[str, str], Awaitable[bool]]
+"""Has somebody vote in a channel; whether that was enough."""
 
 
 async def asked(
@@ -52,6 +72,59 @@ async def deliver(mine: Replica) -> None:
 
 def notices(world: World) -> list[str]:
     return sorted(purpose for _, purpose in world.told if purpose.startswith("notify-"))
+
+
+async def approvals(world: World) -> Vote:
+    """Approve a request that takes two; whether it is let through."""
+    mine, change = await asked(world, POLICIES["two"])
+
+    async def vote(by: str, _: str) -> bool:
+        with suppress(ApprovalWaits):
+            await mine.pipeline.decisions.decide(await mine.pipeline.journal.get(change.id), Decision.APPROVE, by)
+        return (await mine.pipeline.journal.get(change.id)).state is State.APPLIED
+
+    return vote
+
+
+async def lifts(world: World) -> Vote:
+    """Lift a freeze of Alice's; whether it is lifted."""
+    mine = (await asked(world, POLICIES["two"]))[0]
+    now = world.clock()
+    lasts = {"starts": now, "until": now + timedelta(hours=5), "made": now}
+    await mine.pipeline.freezes.make(ChatFreeze(id="f", title="Everything", by=ALICE, channel=OPS, **lasts))
+
+    async def vote(by: str, channel: str) -> bool:
+        return (await mine.pipeline.freezes.lift("f", by, channel))[1]
+
+    return vote
+
+
+VOTES: Final = {"approvals": approvals, "lifts": lifts}
+"""What is stored until enough people agree."""
+
+
+@pytest.mark.threat("A7")
+@pytest.mark.parametrize("stored", VOTES)
+@pytest.mark.parametrize(
+    ("loss", "second"),
+    [(barred(BOB), CARA), (gone(BOB), CARA), (roleless(BOB), CARA), (lambda _: None, BOB_TOO)],
+    ids=["deactivated", "out of the channel", "without the role", "the same person"],
+)
+async def test_a_vote_counts_at_the_last_one_only_of_another_person_who_still_may(
+    world: World, stored: str, loss: Loss, second: str
+) -> None:
+    vote = await VOTES[stored](world)
+    assert not await vote(BOB, OPS)
+    loss(world)
+    assert not await vote(second, OPS)
+    assert await vote(DAN, OPS)
+
+
+async def test_a_vote_counts_by_the_channel_that_it_was_given_in(world: World) -> None:
+    vote = await lifts(world)
+    assert not await vote(BOB, "C0ELSEWHERE")
+    gone(BOB)(world)
+    assert await vote(CARA, OPS)
 
 
 async def test_an_approval_counts_though_slack_does_not_say_who_else_approved(world: World) -> None:

@@ -452,7 +452,7 @@ class Machine(RuleBasedStateMachine):
         if not (frozen := self.promises.frozen):
             return
         chosen = frozen[which % len(frozen)]
-        lifting = {MAILBOXES.get(each, each) for each in (*chosen.lifted_by, *people)}
+        lifting = {MAILBOXES.get(each, each) for each in (*(vote.by for vote in chosen.votes), *people)}
         for by in people:
             self.take(number, lambda mine, by=by: mine.pipeline.freezes.lift(chosen.id, by, OPS), look=False)  # type: ignore[misc]
         self.promises.frozen = self.runner.run(_of(self.replicas[0].pipeline.freezes.chat_freezes()))

@@ -18,7 +18,6 @@ from bot.changes.model.items import Outcome
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
-from bot.changes.refusals import ApprovalWaits
 from bot.changes.rights import Decision
 from bot.policy.freezes import ChatFreeze
 from bot.policy.model import Channel, Person, Why
@@ -67,8 +66,15 @@ def place(**facts: bool) -> Loss:
     return loss
 
 
-def roleless(world: World) -> None:
-    world.policy = world.policy.model_copy(update={"roles": {"leads": POLICIES["two"].roles["leads"]}})
+def roleless(user: str) -> Loss:
+    def loss(world: World) -> None:
+        others = {
+            name: role.model_copy(update={"users": tuple(each for each in role.users if each != user)})
+            for name, role in POLICIES["two"].roles.items()
+        }
+        world.policy = world.policy.model_copy(update={"roles": others})
+
+    return loss
 
 
 LOSSES: Final = [
@@ -77,7 +83,7 @@ LOSSES: Final = [
     (gone(BOB), BOB, Why.NOT_HERE),
     (place(shared=True), ALICE, Why.SHARED_CHANNEL),
     (place(bot_in=False), ALICE, Why.NOT_ADDED),
-    (roleless, ALICE, Why.NO_ROLE),
+    (roleless(ALICE), ALICE, Why.NO_ROLE),
 ]
 
 
@@ -145,18 +151,6 @@ async def test_what_waited_for_its_service_is_not_done_by_those_who_may_not_any_
         why,
     )
     assert world.calls_that_write() == 0
-
-
-async def test_an_approval_of_somebody_who_left_stands_in_nobodys_way(world: World) -> None:
-    mine = await started(world, "two")
-    change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
-    await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
-    barred(BOB)(world)
-
-    with pytest.raises(ApprovalWaits) as one_of_two:
-        await mine.pipeline.decisions.decide(change, Decision.APPROVE, CARA)
-    assert (one_of_two.value.user, one_of_two.value.why) == (BOB, Why.DEACTIVATED)
-    assert (await mine.pipeline.decisions.decide(change, Decision.APPROVE, DAN)).state is State.APPLIED
 
 
 async def test_who_went_ahead_alone_must_still_be_one_who_may(world: World) -> None:
