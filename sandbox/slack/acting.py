@@ -117,7 +117,7 @@ class Acting:
             return self._answer_privately(
                 user, channel, f"{name} is already in this channel.", failed="already_in_channel"
             )
-        join(self.state, place, invited.id, inviter=user)
+        join(self.state, place, invited.id)
         await self.events.wait_for_deliveries()
         return {"ok": True}
 

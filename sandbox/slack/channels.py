@@ -5,22 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sandbox.slack.happenings import Joined, Left
 from sandbox.slack.message import Message
 from sandbox.slack.people import Channel
 from sandbox.slack.state import State
 
 
-def join(state: State, channel: Channel, user: str, inviter: str = "") -> Channel:
+def join(state: State, channel: Channel, user: str) -> None:
     """Add *user* to *channel*, which gets a message that says so."""
     is_bot = user == state.workspace.bot.id
     more: dict[str, Any] = {"bot_is_member": True} if is_bot else {"members": (*channel.members, user)}
-    joined = state.channels[channel.id] = replace(channel, **more)
+    state.channels[channel.id] = replace(channel, **more)
     state.show_channels()
     text = f"<@{user}> has joined the channel"
     state.add(Message(state.new_ts(), channel.id, user, text, [], subtype="channel_join"))
-    state.happened(Joined(user, channel.id, inviter))
-    return joined
 
 
 def leave(state: State, channel: Channel, user: str) -> None:
@@ -32,4 +29,3 @@ def leave(state: State, channel: Channel, user: str) -> None:
     more: dict[str, Any] = {"bot_is_member": False} if is_bot else {"members": staying}
     state.channels[channel.id] = replace(channel, **more)
     state.show_channels()
-    state.happened(Left(user, channel.id))

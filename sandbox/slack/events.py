@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sandbox.slack import payloads
 from sandbox.slack.delivery import Delivery
-from sandbox.slack.happenings import Deleted, Edited, Happening, Joined, Left, Posted
+from sandbox.slack.happenings import Deleted, Edited, Happening, Posted
 from sandbox.slack.message import Message
 from sandbox.slack.objects import message_object
 from sandbox.slack.people import Channel
@@ -20,8 +20,7 @@ SCOPES: Final = {
     "message.groups": "groups:history",
     "message.im": "im:history",
 }
-"""The scope that each event needs; for events about channel members, the one that reads that kind of channel."""
-MEMBER_EVENTS: Final = frozenset({"member_joined_channel", "member_left_channel"})
+"""The scope that each event needs."""
 
 Told = tuple[str, dict[str, Any]]
 """The name that an app subscribes to, and the event."""
@@ -44,7 +43,7 @@ class Events:
         place = self._visible_channel(happening)
         if place is None:
             return
-        told = [self._payload(event) for name, event in self._events(happening, place) if self._is_wanted(name, event)]
+        told = [self._payload(event) for name, event in self._events(happening, place) if self._is_wanted(name)]
         if told:
             task = asyncio.get_running_loop().create_task(self._deliver(told))
             self._under_way.add(task)
@@ -56,7 +55,7 @@ class Events:
 
     async def notify_app(self, name: str, event: dict[str, Any]) -> None:
         """Deliver *event* to the app if its manifest subscribes to *name*; even at the end of its installation."""
-        if self._is_wanted(name, event):
+        if self._is_wanted(name):
             await self._deliver([self._payload(event)])
 
     def close(self) -> None:
@@ -70,21 +69,16 @@ class Events:
     def _payload(self, event: dict[str, Any]) -> dict[str, Any]:
         return payloads.event(self._state, event)
 
-    def _is_wanted(self, name: str, event: Mapping[str, Any]) -> bool:
+    def _is_wanted(self, name: str) -> bool:
         scope = SCOPES.get(name, "")
-        if name in MEMBER_EVENTS:
-            scope = "groups:read" if event["channel_type"] == "G" else "channels:read"
         return name in self._subscribed and (not scope or scope in self._scopes)
 
     def _visible_channel(self, happening: Happening) -> Channel | None:
         """Return the channel of *happening*; None where the app is not in it, and for what only one person sees."""
-        if isinstance(happening, Joined | Left):
-            channel = happening.channel
-        elif happening.message.visible_to is not None or happening.message.kind != "message":
+        message = happening.message
+        if message.visible_to is not None or message.kind != "message":
             return None
-        else:
-            channel = happening.message.channel
-        place = self._state.channels[channel]
+        place = self._state.channels[message.channel]
         return place if place.bot_is_member else None
 
     def _events(self, happening: Happening, place: Channel) -> Iterator[Told]:
@@ -95,11 +89,6 @@ class Events:
                 yield self._change_event(message, place, "message_changed", before)
             case Deleted(message):
                 yield self._change_event(message, place, "message_deleted", message)
-            case Joined(user, _, inviter):
-                more = {"inviter": inviter} if inviter else {}
-                yield "member_joined_channel", self._member_event("member_joined_channel", user, place) | more
-            case Left(user, _):
-                yield "member_left_channel", self._member_event("member_left_channel", user, place)
 
     def _message_events(self, message: Message, place: Channel) -> Iterator[Told]:
         event = message_object(self._state, message) | {"channel": message.channel, "event_ts": message.ts}
@@ -118,10 +107,6 @@ class Events:
         else:
             event["message"] = message_object(self._state, message)
         return _subscription(place), event | {"event_ts": now, "channel_type": _channel_type(place)}
-
-    def _member_event(self, kind: str, user: str, place: Channel) -> dict[str, Any]:
-        where = {"channel": place.id, "channel_type": "G" if place.is_private else "C"}
-        return {"type": kind, "user": user, **where, "team": self._state.workspace.id, "event_ts": self._state.new_ts()}
 
 
 def _channel_type(place: Channel) -> str:

@@ -29,21 +29,4 @@ class Deleted:
     message: Message
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """*user* joined a channel; *inviter*: who invited them, if anybody did."""
-
-    user: str
-    channel: str
-    inviter: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """*user* left a channel."""
-
-    user: str
-    channel: str
-
-
-Happening = Posted | Edited | Deleted | Joined | Left
+Happening = Posted | Edited | Deleted

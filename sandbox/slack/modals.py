@@ -29,10 +29,7 @@ class Modals:
         """Send a modal; what the app answers closes, replaces, stacks or marks it."""
         view = self._own_view(user, view_id)
         self._grant_files(user, view, values)
-        urls = self._response_urls(user, view, values)
-        ack = await self._delivery.send_interaction(
-            "submit", payloads.submission(self._state, user, view, values, urls)
-        )
+        ack = await self._delivery.send_interaction("submit", payloads.submission(self._state, user, view, values))
         stack = self._state.stack(user)
         if ack.failed:
             return {"ok": False, "error": ack.failed, "text": TROUBLE}
@@ -59,19 +56,6 @@ class Modals:
                 file.is_granted = True
             state["files"] = [one.info() for one in files]
 
-    def _response_urls(self, user: str, view: View, values: Values) -> list[dict[str, str]]:
-        """Where the app may answer a form: in the conversations that were chosen in it, if it asked for that."""
-        found = []
-        for block in view["blocks"]:
-            element = block.get("element") or {}
-            chosen = values.get(block["block_id"], {}).get(element.get("action_id")) or {}
-            channel = chosen.get("selected_conversation")
-            if element.get("response_url_enabled") and channel in self._state.channels:
-                url = self._answers.new_url(user, channel, None)
-                names = {"block_id": block["block_id"], "action_id": element["action_id"]}
-                found.append({**names, "channel_id": channel, "response_url": url})
-        return found
-
     def _apply_response(self, user: str, view: View, answer: Mapping[str, Any]) -> dict[str, Any]:
         stack = self._state.stack(user)
         match answer["response_action"]:
@@ -91,19 +75,12 @@ class Modals:
         self._state.show_views(user)
         return {"ok": True}
 
-    async def close(self, user: str, view_id: str, *, clear: bool) -> None:
-        """Close a modal, or all of them (*clear*, or as the modal itself says); the app is notified if the modal says so."""
+    def close(self, user: str, view_id: str, *, clear: bool) -> None:
+        """Close a modal, or all of them (*clear*)."""
         view = self._own_view(user, view_id)
-        clear = clear or bool(view.get("clear_on_close"))
         stack = self._state.stack(user)
-        gone = list(stack) if clear else [view]
-        stack[:] = [one for one in stack if one not in gone]
+        stack[:] = [] if clear else [one for one in stack if one is not view]
         self._state.show_views(user)
-        heard = gone[0] if clear else view
-        if heard.get("notify_on_close"):
-            await self._delivery.send_interaction(
-                "close", payloads.view_closed(self._state, user, heard, cleared=clear)
-            )
 
     def _own_view(self, user: str, view_id: str) -> View:
         found = self._state.find_view(view_id)

@@ -186,7 +186,7 @@ class PageApi:
         )
 
     async def close(self, asked: dict[str, Any]) -> None:
-        await self._acting.close(asked["user"], asked["view_id"], clear=bool(asked.get("clear")))
+        self._acting.close(asked["user"], asked["view_id"], clear=bool(asked.get("clear")))
 
     async def options(self, asked: dict[str, Any]) -> Any:
         return await self._acting.load_options(

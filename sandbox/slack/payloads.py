@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from sandbox.slack.message import Message
@@ -94,18 +93,12 @@ def view_click(state: State, user: str, view: View, action: dict[str, Any], valu
     }
 
 
-def submission(
-    state: State, user: str, view: View, values: dict[str, Any], response_urls: Sequence[dict[str, str]] = ()
-) -> dict[str, Any]:
+def submission(state: State, user: str, view: View, values: dict[str, Any]) -> dict[str, Any]:
     return _common_fields(state, "view_submission", user) | {
         "trigger_id": state.new_trigger(user, view),
         "view": {**view, "state": {"values": values}},
-        "response_urls": list(response_urls),
+        "response_urls": [],
     }
-
-
-def view_closed(state: State, user: str, view: View, *, cleared: bool) -> dict[str, Any]:
-    return _common_fields(state, "view_closed", user) | {"view": view, "is_cleared": cleared}
 
 
 def suggestion(

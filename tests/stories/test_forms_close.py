@@ -97,7 +97,7 @@ async def test_whoever_closes_a_form_while_it_is_checked_gets_it_back_with_what_
     assert await bob.submits() == {}
     view = bob.modal
     assert view is not None
-    await bob.slack.acting.close(bob.id, view["id"], clear=True)
+    bob.slack.acting.close(bob.id, view["id"], clear=True)
     service.free.set()
 
     told = await bob.sees("already a member")

@@ -97,7 +97,7 @@ async def test_a_form_that_was_closed_while_it_was_checked_comes_back_by_a_butto
     stage.faults = service = HeldThenFails()
     assert await bob.submits() == {}
     assert bob.modal is not None
-    await bob.slack.acting.close(bob.id, bob.modal["id"], clear=True)
+    bob.slack.acting.close(bob.id, bob.modal["id"], clear=True)
     service.free.set()
 
     told = await bob.sees("[Open the form again…]")

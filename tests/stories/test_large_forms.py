@@ -143,7 +143,7 @@ async def test_whoever_closes_a_rule_while_a_click_is_worked_on_hears_privately_
 
     await alice.clicks(rule, "Switch off")
     await service.asked.wait()
-    await alice.slack.acting.close(alice.id, rule["id"], clear=True)
+    alice.slack.acting.close(alice.id, rule["id"], clear=True)
     service.free.set()
 
     told = await alice.sees_problem()

@@ -199,9 +199,12 @@ async def test_a_connection_that_cannot_be_replaced_yet_is_still_heard(workspace
     for one in old:
         await sockets.warn(one)
     await until(lambda: sockets.spent < many - 1)
+    used = set[Connection | None]()
     for _ in range(8):
         assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
         assert (await workspace.bot.gatehouse.health())["socket mode"] == WORKS
+        used.add(sockets.last)
+    assert used == {*old}
     sockets.spent = 0
     await until(lambda: len(sockets.connections) == 4)
     for one in old:

@@ -91,16 +91,6 @@ async def test_a_click_on_a_message(desk: Desk) -> None:
     same(sent["user"], "id username name team_id", frozenset())
 
 
-async def test_a_click_in_a_modal(desk: Desk) -> None:
-    view = await opened(desk)
-    await desk.slack.acting.act(ALICE, {"view_id": view["id"]}, "row", "go", {}, {})
-
-    sent = desk.last("block_actions")
-    same(sent, "type user team api_app_id token container trigger_id actions view state")
-    assert sent["container"] == {"type": "view", "view_id": view["id"]}
-    assert frozenset(sent["view"]) == VIEW
-
-
 async def test_a_submission(desk: Desk) -> None:
     view = await opened(desk)
     await desk.slack.acting.submit(ALICE, view["id"], {"q": {"a": {"type": "plain_text_input", "value": "x"}}})
@@ -109,20 +99,6 @@ async def test_a_submission(desk: Desk) -> None:
     same(sent, "type team user api_app_id view token trigger_id response_urls")
     assert frozenset(sent["view"]) == VIEW
     assert sent["response_urls"] == []
-
-
-async def test_a_form_that_asks_where_to_answer_is_told(desk: Desk) -> None:
-    where = {"type": "conversations_select", "action_id": "where", "response_url_enabled": True}
-    block = {"type": "input", "block_id": "w", "label": words("Where"), "element": where}
-    view = await opened(desk, {**MODAL, "blocks": [block]})
-    chosen = {"w": {"where": {"type": "conversations_select", "selected_conversation": OPS}}}
-
-    await desk.slack.acting.submit(ALICE, view["id"], chosen)
-    (url,) = desk.last("view_submission")["response_urls"]
-    await desk.http.post(url["response_url"], json={"text": "Here", "response_type": "in_channel"})
-
-    assert (url["block_id"], url["action_id"], url["channel_id"]) == ("w", "where", OPS)
-    assert [one.text for one in desk.slack.state.visible_messages(BOB, OPS)] == ["Here"]
 
 
 async def test_a_command_that_is_answered_for_all_is_shown_as_it_was_typed_once(desk: Desk) -> None:
@@ -136,37 +112,6 @@ async def test_a_command_that_is_answered_for_all_is_shown_as_it_was_typed_once(
     seen = [(one.user, one.text) for one in desk.slack.state.visible_messages(BOB, OPS)]
     bot = desk.slack.state.workspace.bot.id
     assert seen == [(ALICE, "/desk list"), (bot, "All is well"), (bot, "Still")]
-
-
-@pytest.mark.parametrize("clear", [False, True])
-async def test_a_closed_view(desk: Desk, clear: bool) -> None:
-    view = await opened(desk)
-    await desk.slack.acting.close(ALICE, view["id"], clear=clear)
-
-    sent = desk.last("view_closed")
-    same(sent, "type team user api_app_id token view is_cleared")
-    assert sent["is_cleared"] is clear
-
-
-async def test_a_modal_may_take_all_below_it_along(desk: Desk) -> None:
-    view = await opened(desk)
-    await desk.slack.acting.act(ALICE, {"view_id": view["id"]}, "row", "go", {}, {})
-    trigger = desk.last("block_actions")["trigger_id"]
-    top = (await desk.call("views.push", trigger_id=trigger, view={**MODAL, "clear_on_close": True}))["view"]
-
-    await desk.slack.acting.close(ALICE, top["id"], clear=False)
-
-    assert desk.slack.state.stack(ALICE) == []
-    closed = desk.last("view_closed")
-    assert (closed["is_cleared"], closed["view"]["id"]) == (True, view["id"])
-
-
-async def test_a_view_that_did_not_ask_closes_in_silence(desk: Desk) -> None:
-    view = await opened(desk, {**MODAL, "notify_on_close": False})
-    await desk.slack.acting.close(ALICE, view["id"], clear=False)
-
-    assert desk.heard == []
-    assert desk.slack.state.stack(ALICE) == []
 
 
 async def test_suggestions_of_a_message_and_of_a_view(desk: Desk) -> None:
@@ -201,11 +146,6 @@ async def test_suggestions_that_slack_would_not_take_are_none(desk: Desk) -> Non
 
     assert await desk.slack.acting.load_options(ALICE, await card(desk), "row", "who", "bob") == {"options": []}
     assert len(desk.all("block_suggestion")) == 1
-
-
-async def test_suggestions_are_for_external_selects_alone(desk: Desk) -> None:
-    with pytest.raises(Refused, match="no_such_action"):
-        await desk.slack.acting.load_options(ALICE, await card(desk), "row", "go", "bob")
 
 
 async def test_a_global_shortcut(desk: Desk) -> None:
@@ -272,11 +212,17 @@ async def test_what_is_said_is_an_event_where_the_app_asked_for_it(
         assert one["authorizations"][0]["user_id"] == BOT.id
 
 
-async def test_the_kind_of_channel_is_told(desk: Desk) -> None:
-    for channel in (OPS, "C0WARROOM", "D0ALICE01"):
-        await desk.slack.acting.say(ALICE, channel, "hello")
+async def test_what_is_changed_and_deleted_is_an_event_too(desk: Desk) -> None:
+    acting = desk.slack.acting
+    await acting.say(ALICE, OPS, "Hello")
+    ts = desk.slack.state.visible_messages(ALICE, OPS)[-1].ts
+    await acting.edit(ALICE, OPS, ts, "Hello @bob")
+    await acting.delete(ALICE, OPS, ts)
 
-    assert [one["event"]["channel_type"] for one in desk.heard] == ["channel", "group", "im"]
+    _, changed, deleted = await desk.events()
+    assert (changed["subtype"], changed["message"]["text"]) == ("message_changed", f"Hello <@{BOB}>")
+    assert changed["message"]["edited"]["user"] == ALICE
+    assert (deleted["subtype"], deleted["deleted_ts"]) == ("message_deleted", ts)
 
 
 async def test_opening_the_home_tells_of_it_and_of_what_was_published(desk: Desk) -> None:

@@ -145,15 +145,6 @@ async def test_without_the_scope_there_is_a_login_page_and_no_error() -> None:
     assert (told["error"], told["needed"]) == ("missing_scope", "files:read")
 
 
-async def test_a_share_may_be_lost(app: App, slack: LocalSlack) -> None:
-    slack.state.files.loses_shares = True
-
-    file = await shared(app)
-
-    assert (await app.get("files.info", file=file["id"]))["file"]["shares"] == {}
-    assert slack.state.messages == []
-
-
 def file_form(**element: Any) -> dict[str, Any]:
     entry = {"type": "file_input", "action_id": "file.pick", **element}
     block = {"type": "input", "block_id": "file", "label": words("File"), "element": entry}
@@ -193,32 +184,6 @@ async def told(desk: Desk, file: File) -> dict[str, Any]:
     return dict(answer.json())
 
 
-async def test_a_file_of_a_form_is_the_apps_to_read_once_it_is_sent(filer: Desk) -> None:
-    alice = Person(filer.slack, ALICE.id, OPS)
-    await alice.opens("/desk")
-    alice.attaches("File", **{"rules.json": CONTENT})
-    (file,) = filer.slack.state.files.all.values()
-    assert (await told(filer, file))["error"] == "file_not_found"
-
-    await alice.submits()
-
-    state = filer.last("view_submission")["view"]["state"]["values"]["file"]["file.pick"]
-    (chosen,) = state["files"]
-    assert (state["type"], chosen["id"], chosen["name"]) == ("file_input", file.id, "rules.json")
-    assert (chosen["size"], chosen["filetype"], chosen["user"]) == (len(CONTENT), "json", ALICE.id)
-    assert (await read(chosen["url_private_download"])).content == CONTENT
-    assert (await told(filer, file))["ok"]
-
-
-async def test_a_form_sent_without_a_file_says_so(filer: Desk) -> None:
-    alice = Person(filer.slack, ALICE.id, OPS)
-    await alice.opens("/desk")
-    await alice.submits()
-
-    state = filer.last("view_submission")["view"]["state"]["values"]["file"]["file.pick"]
-    assert state == {"type": "file_input", "files": []}
-
-
 @pytest.mark.parametrize(
     ("files", "word"),
     [
@@ -246,14 +211,3 @@ async def test_somebody_elses_file_cannot_be_sent_in_a_form(filer: Desk) -> None
 
     assert filer.last("view_submission")["view"]["state"]["values"]["file"]["file.pick"]["files"] == []
     assert (await told(filer, secret))["error"] == "file_not_found"
-
-
-async def test_a_file_that_a_person_posts_is_told_of(filer: Desk) -> None:
-    alice = Person(filer.slack, ALICE.id, OPS)
-
-    message = await alice.uploads("rules.json", CONTENT, "please import")
-
-    event = filer.last("event_callback")["event"]
-    assert (event["subtype"], event["text"], event["channel"]) == ("file_share", "please import", OPS)
-    assert event["files"][0]["id"] == message.files[0].id
-    assert (await read(event["files"][0]["url_private_download"])).content == CONTENT

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.gatehouse import BOT
-from sandbox.slack.refusal import Refused
 from sandbox.slack.running import LocalSlack
-from sandbox.slack.story import Person
 from tests.sandbox.slack.conftest import EVERY_SCOPE, App, app_of
 from tests.sandbox.slack.desk import ALICE, OPS, scoped
 
@@ -42,24 +40,6 @@ async def test_without_a_messages_tab_nobody_gets_a_direct_message(without_messa
 
 async def said(slack: LocalSlack, text: str, channel: str = DIRECT) -> Any:
     return (await slack.acting.say(ALICE, channel, text)).get("error")
-
-
-async def test_where_messages_are_only_read_the_app_writes_and_nobody_answers() -> None:
-    tabs = home(messages_tab_enabled=True, messages_tab_read_only_enabled=True)
-    async with app_of(tabs) as app:
-        slack = app.slack
-        assert await app.post(DIRECT)
-        assert [await said(slack, text) for text in ("Hello", "/desk")] == ["messages_tab_disabled"] * 2
-        assert slack.state.messages[-1].text == "Sending messages to this app has been turned off."
-        assert await said(slack, "Hello", OPS) is None
-        with pytest.raises(Refused, match="messages_tab_disabled"):
-            await Person(slack, ALICE, DIRECT).uploads("rules.json", b"[]")
-
-
-async def test_a_home_that_says_nothing_of_messages_takes_them() -> None:
-    async with app_of(home(home_tab_enabled=True)) as app:
-        assert await app.post(DIRECT)
-        assert await said(app.slack, "Hello") is None
 
 
 async def test_the_app_is_called_what_its_manifest_says() -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 
-from sandbox.gatehouse import BOB
 from sandbox.slack import rendering
 from sandbox.slack.story import Person
 from sandbox.slack.watching import NothingHappened
 from tests.sandbox.slack.desk import ALICE, OPS, Desk, words
-
-LOADING = {"type": "modal", "callback_id": "v1.loading", "title": words("One moment"), "blocks": []}
 
 
 @pytest.mark.parametrize(
@@ -47,28 +43,6 @@ def alice(desk: Desk) -> Person:
     return Person(desk.slack, ALICE, OPS)
 
 
-async def test_a_click_opens_a_modal_that_is_filled_and_sent(desk: Desk, alice: Person) -> None:
-    late: set[asyncio.Task[None]] = set()
-
-    async def fill(trigger_id: str) -> None:
-        loading = (await desk.call("views.open", trigger_id=trigger_id, view=LOADING))["view"]
-        await desk.call("views.update", view_id=loading["id"], hash=loading["hash"], view=form("Why?"))
-
-    async def click(payload: dict[str, Any]) -> None:
-        late.add(asyncio.create_task(fill(payload["trigger_id"])))  # acknowledged before there is a modal
-
-    desk.on = {"block_actions": click}
-    await card(desk)
-    await alice.clicks(alice.cards[0], "Edit", opens="Why?")
-    alice.fills(Reason="it loops")
-    assert await alice.submits() == {}
-
-    state = desk.last("view_submission")["view"]["state"]["values"]
-    assert state["reason"]["text"]["value"] == "it loops"
-    assert alice.modal is None
-    await asyncio.gather(*late)
-
-
 async def test_a_click_that_opens_nothing_is_found_out(desk: Desk, alice: Person) -> None:
     alice.patience = 0.1
     await card(desk)
@@ -91,23 +65,6 @@ async def test_a_click_on_a_card_does_not_tell_of_the_modal_before_it(desk: Desk
     assert desk.last("block_actions")["state"]["values"] == {}
 
 
-async def test_a_reply_is_waited_for(desk: Desk, alice: Person) -> None:
-    root = await card(desk)
-    (message,) = alice.cards
-    assert alice.thread(message) == []
-
-    async def reply(text: str) -> None:
-        await desk.call("chat.postMessage", channel=OPS, thread_ts=root, text=text)
-
-    seen, *_ = await asyncio.gather(alice.sees_reply(message, "done"), reply("done, says the bot"))
-    await desk.slack.acting.say(BOB.id, OPS, "thank you", root)
-    await reply("welcome")
-
-    assert seen.text == "done, says the bot"
-    assert [one.text for one in alice.thread(message)] == ["done, says the bot", "welcome"]
-    assert alice.cards == [message], "a reply is no card"
-
-
 async def test_what_is_said_in_the_channel_is_no_reply(desk: Desk, alice: Person) -> None:
     alice.patience = 0.1
     await card(desk)
@@ -115,16 +72,3 @@ async def test_what_is_said_in_the_channel_is_no_reply(desk: Desk, alice: Person
 
     with pytest.raises(NothingHappened):
         await alice.sees_reply(alice.cards[0], "done")
-
-
-async def test_direct_messages_are_between_two(desk: Desk, alice: Person) -> None:
-    bob = Person(desk.slack, BOB.id, OPS)
-    await card(desk)
-    await desk.call("chat.postMessage", channel=ALICE, text="A reminder")
-    await desk.slack.acting.say(ALICE, alice.dm, "thank you")
-
-    assert [one.text for one in alice.dms] == ["A reminder"]
-    assert (await alice.sees_dm("A reminder")).channel == alice.dm
-    assert bob.dms == []
-    assert [one.text for one in bob._bot_messages()] == ["A card"]
-    assert [one.text for one in alice.cards] == ["A card"]

@@ -43,15 +43,6 @@ async def test_a_message_knows_its_replies(app: App, slack: LocalSlack) -> None:
     assert await page(slack, BOB.id, thread_ts=root) == ["A card", "why?", "because"]
 
 
-async def test_the_address_of_a_reply_names_its_thread(app: App) -> None:
-    root = await app.post()
-    reply = await app.post(thread_ts=root)
-
-    link = (await app.get("chat.getPermalink", channel=OPS, message_ts=reply))["permalink"]
-
-    assert link.endswith(f"/p{reply.replace('.', '')}?thread_ts={root}&cid={OPS}")
-
-
 async def test_a_thread_that_is_not_there(app: App, slack: LocalSlack) -> None:
     root = await app.post()
     reply = await app.post(thread_ts=root)

@@ -56,11 +56,6 @@ async def test_a_lost_acknowledgement_is_one_that_the_app_has_given(desk: Desk) 
     assert desk.last("command")["text"] == "list"
 
 
-async def test_a_late_acknowledgement_is_one_all_the_same(desk: Desk) -> None:
-    desk.slack.delivery.lag = 0.01
-    assert await desk.slack.acting.say(ALICE, OPS, "/desk list") == {"ok": True}
-
-
 async def test_an_expired_trigger_opens_nothing(desk: Desk) -> None:
     desk.slack.troubles.apply("triggers", {"choice": "expired"})
     with pytest.raises(Refused, match="expired_trigger_id"):

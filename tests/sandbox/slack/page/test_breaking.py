@@ -21,37 +21,6 @@ async def panel(page: Page) -> Locator:
     return found
 
 
-async def test_a_lost_acknowledgement_is_seen_counted_and_mended(browser: Browser, desk: Desk) -> None:
-    desk.slack.delivery.patience = 0.05
-    alice, bob = await opened(browser, desk), await opened(browser, desk, "U0BOB0001")
-    broken = await panel(alice)
-    await expect(broken.get_by_role("button", name="Back to normal")).to_be_disabled()
-    await broken.get_by_label("Acknowledgement").select_option("lost, Slack gives up")
-    await expect(broken.get_by_text("1 on")).to_be_visible()
-    await expect(bob.get_by_role("button", name=re.compile("Break it.*1 out of order"))).to_be_visible()
-
-    await say(alice, "/desk list")
-    await expect(alice.get_by_text('/desk failed with the error "operation_timeout"')).to_be_visible()
-
-    await broken.get_by_role("button", name="Back to normal").click()
-    await expect(broken.get_by_text("Everything is as it should be")).to_be_visible()
-    await expect(broken.get_by_label("Acknowledgement")).to_have_value("prompt")
-    assert desk.slack.delivery.lag == 0
-
-
-async def test_a_fault_goes_off_by_itself_when_it_is_used_up(browser: Browser, desk: Desk) -> None:
-    page = await opened(browser, desk)
-    broken = await panel(page)
-    row = broken.get_by_label("Calls are answered")
-    async with page.expect_response("**/_local/break"):
-        await row.select_option("500")
-    await expect(broken.get_by_text("On, 1 call left")).to_be_visible()
-
-    assert (await desk.http.get(f"{desk.slack.api_url}users.info")).status_code == 500
-    await expect(broken.get_by_text("On, 1 call left")).to_have_count(0)
-    await expect(row).to_have_value("")
-
-
 async def test_the_panel_is_left_by_escape_and_gives_the_focus_back(browser: Browser, desk: Desk) -> None:
     page = await opened(browser, desk)
     broken = await panel(page)

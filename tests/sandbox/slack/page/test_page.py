@@ -90,50 +90,6 @@ async def test_a_form_with_an_error_and_a_new_field(browser: Browser, desk: Desk
     assert state["source 2"]["source 2.text"]["value"] == "/b"
 
 
-async def test_a_question_before_the_click(browser: Browser, desk: Desk) -> None:
-    question = {
-        "title": words("Sure?"),
-        "text": words("It goes."),
-        "confirm": words("Delete it"),
-        "deny": words("Keep it"),
-    }
-    button = {"type": "button", "action_id": "go", "text": words("Delete"), "value": "x1", "confirm": question}
-    block = {"type": "actions", "block_id": "acts", "elements": [button]}
-    card = await desk.call("chat.postMessage", channel=OPS, text="A rule", blocks=[block])
-
-    async def result(click: dict[str, Any]) -> None:
-        assert click["actions"][0]["value"] == "x1"
-        done = {"type": "section", "text": {"type": "mrkdwn", "text": "*Deleted*"}}
-        await desk.call("chat.update", channel=OPS, ts=card["ts"], text="Deleted", blocks=[done])
-
-    desk.on = {"block_actions": result}
-    page = await opened(browser, desk)
-    await page.get_by_role("button", name="Delete", exact=True).click()
-    await page.get_by_role("button", name="Keep it").click()
-    await expect(page.get_by_role("alertdialog")).to_have_count(0)
-    assert desk.all("block_actions") == []
-
-    await page.get_by_role("button", name="Delete", exact=True).click()
-    await page.get_by_role("button", name="Delete it").click()
-    await expect(page.get_by_text("Deleted", exact=True)).to_be_visible()
-    assert len(desk.all("block_actions")) == 1
-
-
-async def test_a_private_answer_is_seen_by_one_person(browser: Browser, desk: Desk) -> None:
-    async def answer(_: dict[str, Any]) -> dict[str, Any]:
-        return {"text": "Just for *you*"}
-
-    desk.on = {"command": answer}
-    alice, bob = await opened(browser, desk), await opened(browser, desk, BOB)
-    await say(alice, "/desk list")
-    message = alice.get_by_role("article").filter(has_text="Just for you")
-    await expect(message.get_by_text("Only visible to you")).to_be_visible()
-
-    await say(alice, "anybody there?")
-    await expect(bob.get_by_text("anybody there?")).to_be_visible()
-    await expect(bob.get_by_text("Just for")).to_have_count(0)
-
-
 async def test_one_click_makes_somebody_else(browser: Browser, desk: Desk) -> None:
     page = await opened(browser, desk)
     await page.get_by_role("radio", name=re.compile("Bob Ortiz")).click()
