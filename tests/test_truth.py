@@ -27,8 +27,8 @@ def history(
     edit = Edit(kind=kind, target=Target(service="rules", key=str(RULE["id"])), before=RULE, after=after)
     request = ChangeRequest(requester="U0ALICE01", channel="C0OPS0001")
     given = (Approval(by=by, at=NOON),)
-    approval = {"guard": Guard.APPROVE, "approvals": given, "approvals_needed": needed, "decided_by": by}
-    decision = ChangeDecision.model_validate(approval if by else {})
+    approved = ChangeDecision(guard=Guard.APPROVE, approvals=given, approvals_needed=needed, decided_by=by)
+    decision = approved if by else ChangeDecision()
     change = Change(id=ID, created=NOON, state=state, edit=edit, request=request, decision=decision)
     return History(change, NOON, NOON + timedelta(minutes=1))
 

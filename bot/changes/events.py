@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import structlog
@@ -44,7 +45,7 @@ def event_of_request(change: Change) -> Event:
     """Return the event that *change* was requested, with what it is to do."""
     detail: dict[str, Any] = {"before": change.edit.before, "after": change.edit.after}
     if (bulk := change.bulk).purpose is not None:
-        detail = {"purpose": bulk.purpose.model_dump(mode="json"), "items": bulk.size, "kinds": list(bulk.kinds)}
+        detail = {"purpose": asdict(bulk.purpose), "items": bulk.size, "kinds": list(bulk.kinds)}
     return event_of("requested", change, actor_of(change), **detail)
 
 

@@ -227,9 +227,7 @@ class FollowUps:
     async def _propose_again(self, change: Change, *, by: str, channel: str) -> Proposal:
         items = await self._items_not_done(change)
         now = await self.read_targets([item.target for item in items])
-        wanted = [
-            (item.model_copy(update={"target": target}), live) for item, (target, live) in zip(items, now, strict=True)
-        ]
+        wanted = [(replace(item, target=target), live) for item, (target, live) in zip(items, now, strict=True)]
         again = request_again(change, wanted, by=by, channel=channel)
         # Its start is past, so it is requested for now.
         if (starts := again.request.starts_at) is not None and starts <= self.proposer.journal.now():

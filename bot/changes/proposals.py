@@ -98,7 +98,7 @@ class Proposal:
 
     def with_request_fields(self, **fields: Any) -> Self:
         """Return a copy with these *fields* of its request set."""
-        return replace(self, request=self.request.model_copy(update=fields))
+        return replace(self, request=replace(self.request, **fields))
 
 
 def undo_cause(change: Change, kind: CauseKind = CauseKind.UNDO) -> Cause:
@@ -156,7 +156,7 @@ def _inverse_edit(change: Change, live: Document | None) -> Edit:
 def revert_anyway(change: Change, live: Document, *, by: str, channel: str) -> Proposal:
     """Return the inverse of *change*, whose target somebody changed since: it starts from *live*, and has to be confirmed."""
     undo = inverse(change, [(change, live)], by=by, channel=channel, cause=undo_cause(change, CauseKind.LATE_END))
-    return Proposal.of(undo.edit.model_copy(update={"before": live}), undo.request, Guard.CONFIRM)
+    return Proposal.of(replace(undo.edit, before=live), undo.request, Guard.CONFIRM)
 
 
 def _repeat_request(asked: ChangeRequest, *, by: str, channel: str) -> ChangeRequest:
@@ -252,7 +252,7 @@ def combine(purpose: Purpose, proposals: Sequence[Proposal]) -> Proposal:
     first = proposals[0].request
     return Proposal(
         purpose=purpose,
-        items=[proposal.items[0].model_copy(update={"number": number}) for number, proposal in enumerate(proposals, 1)],
+        items=[replace(proposal.items[0], number=number) for number, proposal in enumerate(proposals, 1)],
         request=_repeat_request(first, by=first.requester, channel=first.channel),
     ).with_request_fields(
         warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.request.warnings))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -135,5 +136,5 @@ class Items:
 
     def _item(self, row: sa.Row[*tuple[Any, ...]]) -> Item:
         with self._session.decoding("change", row.set_id):
-            stored = {"outcome": Outcome(row.outcome), "change_id": row.change_id, "why": row.why}
-            return load(Item, row.document).model_copy(update=stored)
+            item = load(Item, row.document)
+            return replace(item, outcome=Outcome(row.outcome), change_id=row.change_id, why=row.why)

@@ -1,24 +1,32 @@
-"""Documents of the services and of the database that preserve every field, even unknown ones."""
+"""Records of the services, which preserve every field, even unknown ones, and documents of the database."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Final, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationInfo
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, TypeAdapter, ValidationInfo
+from pydantic_core import to_jsonable_python
 
-M = TypeVar("M", bound=BaseModel)
-
-
-def dump(model: BaseModel, *, exclude: set[str] | None = None) -> str:
-    """Return *model* as JSON that `load` reads back exactly, including lone surrogates and infinite numbers."""
-    return json.dumps(model.model_dump(mode="json", exclude=exclude))
+T = TypeVar("T")
 
 
-def load(kind: type[M], text: str) -> M:
-    """Return the model of *kind* that `dump` wrote as *text*."""
-    return kind.model_validate(json.loads(text))
+def dump(stored: object, *, exclude: set[str] | None = None) -> str:
+    """Return a dataclass as JSON that `load` reads back exactly, including lone surrogates and infinite numbers."""
+    # Not in pydantic's mode for JSON, which makes null of an infinite number in a dataclass.
+    return json.dumps(_adapter(type(stored)).dump_python(stored, exclude=exclude), default=to_jsonable_python)
+
+
+def load(kind: type[T], text: str) -> T:
+    """Return the dataclass of *kind* that `dump` wrote as *text*."""
+    read: T = _adapter(kind).validate_python(json.loads(text))
+    return read
+
+
+_adapter: Final[Callable[[Any], TypeAdapter[Any]]] = cache(TypeAdapter)
 
 
 class NumberAsText(str):
@@ -102,9 +110,3 @@ class ServiceRecord(BaseModel):
     def with_fields(self, **fields: Any) -> Self:
         """Return a validated copy with *fields* (by the service's names) set and every other field as it was."""
         return type(self).model_validate(self.document() | fields)
-
-
-class Stored(BaseModel):
-    """A document of the database, or a part of one. Fields that this release doesn't know are preserved."""
-
-    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="constants")

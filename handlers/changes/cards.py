@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -60,7 +60,7 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
     shown = []
     for item in first:
         before, after = hide_secrets(*excerpt(item.before, item.after))
-        shown.append(item.model_copy(update={"before": before, "after": after}))
+        shown.append(replace(item, before=before, after=after))
     return items_view.Progress(tally, shown, await find_overtaking_of_items(store, whole, first))
 
 

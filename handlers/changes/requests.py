@@ -115,7 +115,7 @@ async def upcoming_changes(target: Target, gatehouse: Gatehouse) -> Sequence[Cha
     """Return the changes that will start or be reverted automatically on *target*, the next one first."""
     # A rule that was deleted and restored has a new id; older changes name the old one.
     ids = await gatehouse.store.former_ids.all_of(target.key) if target.service == "rules" and target.key else ()
-    former = [target.model_copy(update={"key": each}) for each in ids]
+    former = [replace(target, key=each) for each in ids]
     upcoming = await gatehouse.store.changes.list_upcoming(former or [target])
     return sorted([each for each in upcoming if await find_overtaking(gatehouse.store, each) is None], key=due_order)
 

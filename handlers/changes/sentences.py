@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, assert_never
 
@@ -229,7 +230,7 @@ def is_off_instead(change: Change) -> bool:
     """Whether a rule was not deleted because it was switched off after the request, and nothing else of it was changed."""
     if change.edit.kind is not Kind.RULE_DELETE or change.is_bulk or change.run.result is None:
         return False
-    since = change.edit.model_copy(update={"kind": Kind.RULE_UPDATE, "after": change.run.result})
+    since = replace(change.edit, kind=Kind.RULE_UPDATE, after=change.run.result)
     return change.state is State.STALE and new_status(since) == "off"
 
 

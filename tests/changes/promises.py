@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from operator import attrgetter
 from typing import Any, Final
@@ -19,6 +19,7 @@ from bot.changes.model.parts import Guard, RevertFailure
 from bot.changes.model.states import State
 from bot.policy.freezes import ChatFreeze
 from bot.store.db import TargetBusy
+from bot.text.documents import load
 from tests.changes.world import DAN, SITE, Sent, World, content, holds
 from tests.harness.truth import find_wrongly_due
 
@@ -108,7 +109,7 @@ class Promises:
         assert self.world.calls_that_write() == self.world.writes, "something was sent that belongs to no change"
         rows, versions, events = await self._read()
         moved = (row for row in rows if row.document != self._documents.get(row.id))
-        self._now = {row.id: Change.model_validate_json(row.document) for row in moved}
+        self._now = {row.id: load(Change, row.document) for row in moved}
         for row in rows:
             if row.document != self._documents.get(row.id):
                 self._moved(row, self.seen.get(row.id), versions, events[row.id])
@@ -141,8 +142,8 @@ class Promises:
 
     def _note_part(self, row: Any) -> None:
         key = row.id, row.number
-        item = self.items.get(key) or Item.model_validate_json(row.document)
-        self.items[key] = item.model_copy(update={"outcome": Outcome(row.state), "change_id": row.target})
+        item = self.items.get(key) or load(Item, row.document)
+        self.items[key] = replace(item, outcome=Outcome(row.state), change_id=row.target)
 
     def _parts_are_as_their_changes(self) -> None:
         """Each item became one change at most, which is what was decided on; and its outcome is that change's."""
@@ -173,7 +174,7 @@ class Promises:
         return Tally(item.outcome for (set_id, _), item in self.items.items() if set_id == whole.id)
 
     def _moved(self, row: Any, old: Change | None, versions: dict[str, int], events: list[str]) -> None:
-        new = Change.model_validate_json(row.document)
+        new = load(Change, row.document)
         assert (row.state, row.number) == (new.state, new.run.attempt)
         if old is None:
             self._begun(new)

@@ -84,7 +84,7 @@ async def test_a_rule_that_was_there_before_is_not_taken_for_the_one_that_was_cr
 ) -> None:
     change = _creation(world, rule("As it was")).with_fields(set_id="2" * 32 if in_bulk else None)
     answer = await RuleAdapter(AnswersAnother(world.rules._service)).write(change)
-    named = change.with_fields(target=NEW.model_copy(update={"key": answer.text}))
+    named = change.with_fields(target=replace(NEW, key=answer.text))
 
     ((sent, reading),) = await read_back(RuleAdapter(world.rules), [Sent(named, answer)])
 
@@ -103,7 +103,7 @@ async def test_a_rule_that_the_list_does_not_show_yet_is_read_alone(world: World
     sent = []
     for change in changes:
         answer = await lagging.write(change)
-        sent.append(Sent(change.with_fields(target=NEW.model_copy(update={"key": answer.text})), answer))
+        sent.append(Sent(change.with_fields(target=replace(NEW, key=answer.text)), answer))
 
     found = await read_back(lagging, sent)
 

@@ -390,7 +390,7 @@ async def test_the_card_of_one_change_is_drawn_again_once_it_is_done_or_takes_lo
     await world.begin(POLICIES["approve"])
     slow, stopped = paused(world, mine, "look")
     live = world.truth()["rules", RULE_IDS[0]]
-    edit = rename(world).edit.model_copy(update={"before": live})
+    edit = replace(rename(world).edit, before=live)
     proposal = Proposal.of(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS))
     change = await mine.pipeline.proposer.submit(proposal, idempotency_key="request")
     while await mine.outbox.deliver_one():

@@ -76,9 +76,7 @@ async def test_what_somebody_stopped_is_not_begun(world: World) -> None:
 
 async def test_a_part_waits_for_another_that_is_about_the_same_thing(world: World, mine: Replica) -> None:
     first, second = (renames(world, name).items[0] for name in ("Once", "Twice"))
-    wanted = replace(
-        renames(world, "Both"), items=[first, second.model_copy(update={"number": 2, "before": first.after})]
-    )
+    wanted = replace(renames(world, "Both"), items=[first, replace(second, number=2, before=first.after)])
     whole = await mine.pipeline.proposer.submit(wanted, idempotency_key="request")
 
     assert await mine.carry_out_a_set()

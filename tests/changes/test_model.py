@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -12,7 +13,6 @@ from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import MOVES, Move, State, sources
-from bot.text.documents import Stored
 
 CHANGE: Final = Change(
     id="1" * 32,
@@ -31,8 +31,8 @@ def test_the_ids_of_pairs_are_no_content_whatever_else_stands_among_them() -> No
 
 
 def test_no_two_parts_have_a_field_of_one_name() -> None:
-    parts = [part for part in dict(CHANGE).values() if isinstance(part, Stored)]
-    names = [name for part in (CHANGE, *parts) for name in type(part).model_fields]
+    parts = [part for part in vars(CHANGE).values() if is_dataclass(part)]
+    names = [each.name for part in (CHANGE, *parts) for each in fields(part)]
 
     assert len(parts) == len(set(PART_OF.values())) - 1
     assert sorted(names) == sorted([*PART_OF, *(set(PART_OF.values()) - {""})])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -419,18 +420,17 @@ async def test_only_what_went_as_meant_is_told_on_the_card_of_what_it_undid(
     store: Store, clock: StandingClock, fields: dict[str, Any], elsewhere: bool
 ) -> None:
     done = a_change(clock, state=State.APPLIED)
-    await added(store, done.model_copy(update={"id": "0" * 32}))
-    state = {"state": fields["state"]}
+    await added(store, replace(done, id="0" * 32))
     undo = a_change(clock).with_fields(**{name: value for name, value in fields.items() if name != "state"})
 
-    assert await is_told_elsewhere(undo.model_copy(update=state), store) is elsewhere
+    assert await is_told_elsewhere(replace(undo, state=fields["state"]), store) is elsewhere
 
 
 @pytest.mark.parametrize("outcome", [Outcome.APPLIED, Outcome.STALE, Outcome.UNKNOWN])
 async def test_a_bulk_undo_that_left_something_has_a_card(store: Store, clock: StandingClock, outcome: Outcome) -> None:
-    await added(store, a_change(clock, state=State.APPLIED).model_copy(update={"id": "0" * 32}))
+    await added(store, replace(a_change(clock, state=State.APPLIED), id="0" * 32))
     whole = a_change(clock, None, State.APPLIED).with_fields(undoes="0" * 32, cause=UNDO["cause"])
-    whole = whole.model_copy(update={"bulk": whole.bulk.model_copy(update={"size": 2})})
+    whole = replace(whole, bulk=replace(whole.bulk, size=2))
     target = Target(service="rules", key="Redirect_x")
     items = [Item(number=n, target=target, outcome=each) for n, each in enumerate((Outcome.APPLIED, outcome), 1)]
     rows = await rows_of(whole.id, items)

@@ -13,6 +13,7 @@ from bot.changes.model.edits import Edit, Kind, Target, operations_of
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine, inverse
+from bot.text.documents import dump, load
 from tests.harness.proposing import CHANGES
 
 MEMBERS = tuple(kind for kind in Kind if kind.value.startswith("member."))
@@ -108,5 +109,5 @@ def test_a_set_needs_what_its_parts_need_at_their_sites_also_read_back_from_its_
         ("member.grant", "docs"),
     }
     assert set(whole.needs) == needed
-    assert set(Change.model_validate_json(whole.model_dump_json()).needs) == needed
+    assert set(load(Change, dump(whole)).needs) == needed
     assert set(whole.operations) == {"member.grant", "member.revoke", "member.update", "member.add"}

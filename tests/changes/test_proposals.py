@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -114,7 +115,7 @@ async def test_only_what_was_left_at_its_end_is_reverted_anyway(world: World, mi
     change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
     left = change.with_fields(revert_failure="changed")
 
-    for other in (change, left.with_fields(undone_by="0" * 32), left.model_copy(update={"state": State.UNKNOWN})):
+    for other in (change, left.with_fields(undone_by="0" * 32), replace(left, state=State.UNKNOWN)):
         with pytest.raises(NotTemporary):
             await mine.pipeline.followups.revert_anyway(other, by=ALICE, channel=OPS, idempotency_key="anyway")
     asked = await mine.pipeline.followups.revert_anyway(left, by=ALICE, channel=OPS, idempotency_key="anyway")

@@ -38,6 +38,7 @@ from bot.policy.access import Access
 from bot.policy.model import GuardRule, Person, Policy, Role, Why
 from bot.store.engine import Store, open_store
 from bot.store.tables import metadata
+from bot.text.documents import load
 from sandbox.services.database import Record
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from tests.harness.clocks import EPOCH, StandingClock
@@ -373,7 +374,7 @@ class Watched:
         async with self.world.store.session.reading() as connection:
             row = (await connection.execute(sa.text(query), {"id": change.id})).one()
         assert (row.state, row.owner, row.token) == ("applying", self.owner, change.run.token)
-        recorded = Change.model_validate_json(row.document)
+        recorded = load(Change, row.document)
         assert recorded.edit == change.edit
         first = self.world.sent.get(change.id, Sent()).effects == 0 or self.world.meddled(change)
         assert first, "sent again though it came true"

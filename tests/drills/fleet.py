@@ -40,6 +40,7 @@ from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
 from bot.store.queues import MAX_ATTEMPTS
 from bot.store.tables import changes, inbox
+from bot.text.documents import load
 from sandbox.gatehouse import ALICE, SHOP, STAFF
 from sandbox.services.database import Record
 from sandbox.services.running import RULES_KEY, Services, running_services
@@ -243,7 +244,7 @@ class Fleet:
         """Every change there is, oldest first."""
         query = sa.select(changes.c.document).order_by(changes.c.created)
         async with self.store.session.reading() as connection:
-            return [Change.model_validate_json(text) for text in await connection.scalars(query)]
+            return [load(Change, text) for text in await connection.scalars(query)]
 
     async def events(self) -> dict[str, list[str]]:
         """What the audit says of each change, in order."""

@@ -19,6 +19,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.states import State
 from bot.store.db import Session
 from bot.store.tables import changes, inbox
+from bot.text.documents import load
 from handlers.explain.table import says_unchanged
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
@@ -121,7 +122,7 @@ class Scene:
     async def changes(self) -> list[Change]:
         query = sa.select(changes.c.document).where(changes.c.set_id == "").order_by(changes.c.created)
         async with self.sandbox.bot.gatehouse.store.session.reading() as connection:
-            return [Change.model_validate_json(text) for text in await connection.scalars(query)]
+            return [load(Change, text) for text in await connection.scalars(query)]
 
     async def settle(self) -> None:
         """Let time go on until nothing is left to do: leases end, and what was left is taken up.

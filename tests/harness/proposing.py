@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pydantic import TypeAdapter
+
 from bot.changes.model.change import PART_OF, Change
 from bot.changes.model.parts import BulkAct, Purpose
 from bot.changes.pipeline import Pipeline
@@ -12,6 +14,7 @@ from bot.changes.proposals import Proposal
 
 CHANGES: Final = Purpose(act=BulkAct.CHANGE)
 """What a bulk change is for, where that doesn't matter."""
+CHECKED: Final = TypeAdapter(Change)
 
 
 def change_of(fields: Mapping[str, Any]) -> Change:
@@ -20,7 +23,7 @@ def change_of(fields: Mapping[str, Any]) -> Change:
     for name, value in fields.items():
         part = document.setdefault(PART_OF[name], {}) if PART_OF[name] else document
         part[name] = value
-    return Change.model_validate(document)
+    return CHECKED.validate_python(document)
 
 
 async def record_only(pipeline: Pipeline, proposal: Proposal, *, idempotency_key: str) -> Change:

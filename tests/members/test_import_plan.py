@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -181,7 +182,7 @@ def test_any_bytes_give_one_outcome_a_row_or_a_typed_error(content: bytes, mode:
 
     assert [row.number for row in found] == [row.line for row in table.rows]
     edits = [row.edit for row in found if row.edit is not None]
-    json.dumps([edit.model_dump() for edit in edits])
+    json.dumps([asdict(edit) for edit in edits])
     assert len(edits) == len({str(edit.target.key).casefold() for edit in edits})
     written = result_table(table.headings, [(row.cells, "done", "") for row in table.rows], table.separator)
     rows = list(csv.reader(io.StringIO(written.decode("utf-8-sig"), newline=""), delimiter=table.separator))

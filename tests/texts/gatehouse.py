@@ -66,7 +66,7 @@ ENDED: Final = SWITCH.with_fields(
     undone_by=BACK.id, undone=Undone(at=NOW + timedelta(hours=2), by=SWITCH.request.requester, cause=CAUSES["ended"])
 )
 CHANGES: Final = tuple(
-    each.model_copy(update={"id": f"{number:08x}{each.id[8:]}"})
+    replace(each, id=f"{number:08x}{each.id[8:]}")
     for number, each in enumerate((MOVE, SWITCH, DELETE, GRANT, ALONE, BACK, PUT_BACK, ENDED), 1)
 )
 MODIFIED: Final = int(NOW.timestamp() * 1000)

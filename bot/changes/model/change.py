@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from bot.changes.model.edits import Edit, Need
 from bot.changes.model.parts import Approval, Bulk, ChangeDecision, ChangeRequest, Run
 from bot.changes.model.states import Move, State
-from bot.text.documents import Stored
 
 
-class Change(Stored):
+@dataclass(frozen=True, kw_only=True)
+class Change:
     """One recorded change: what is to be written, who asked for it, who decided about it, and what came of it.
 
     Times are UTC. No two of its parts have a field of the same name.
@@ -24,9 +25,9 @@ class Change(Stored):
     edit: Edit
     """Of a bulk change: the weightiest of its kinds, and its service as the target."""
     request: ChangeRequest
-    decision: ChangeDecision = ChangeDecision()
-    run: Run = Run()
-    bulk: Bulk = Bulk()
+    decision: ChangeDecision = field(default_factory=ChangeDecision)
+    run: Run = field(default_factory=Run)
+    bulk: Bulk = field(default_factory=Bulk)
     set_id: str | None = None
     """The id of the bulk change that this change is an item of."""
     item_number: int = 0
@@ -41,8 +42,8 @@ class Change(Stored):
             else:
                 update[name] = value
         for part, of_part in parts.items():
-            update[part] = getattr(self, part).model_copy(update=of_part)
-        return self.model_copy(update=update)
+            update[part] = replace(getattr(self, part), **of_part)
+        return replace(self, **update)
 
     def with_approval(self, person: str, at: datetime) -> Change:
         """Return this change with the approval of *person*, who counts once."""
@@ -83,15 +84,10 @@ class Change(Stored):
         return self.state is State.APPLIED and ends and run.undone_by is None
 
 
-def _names_of_parts() -> Iterator[tuple[str, str]]:
-    for own, field in Change.model_fields.items():
-        if isinstance(part := field.annotation, type) and issubclass(part, Stored):
-            yield from ((name, own) for name in part.model_fields)
-        else:
-            yield own, ""
-
-
-PART_OF: Final = dict(_names_of_parts())
+PARTS: Final = {"edit": Edit, "request": ChangeRequest, "decision": ChangeDecision, "run": Run, "bulk": Bulk}
+PART_OF: Final = {each.name: "" for each in fields(Change) if each.name not in PARTS} | {
+    each.name: part for part, kind in PARTS.items() for each in fields(kind)
+}
 """For the name of each field, the part of a change that has it; empty for a field of the change itself."""
 
 

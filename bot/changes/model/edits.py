@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Self, TypeAlias
 
 from bot.changes.model.documents import Document, segments_of
-from bot.text.documents import Stored
 
 
 class Kind(StrEnum):
@@ -51,7 +51,8 @@ def weightiest(kinds: Iterable[Kind | None]) -> tuple[Kind, ...]:
     return tuple(sorted(found, key=lambda kind: (WEIGHT.index(kind) if kind in WEIGHT else len(WEIGHT), kind)))
 
 
-class Target(Stored):
+@dataclass(frozen=True, kw_only=True)
+class Target:
     """The thing that a change changes. *key*: a rule's or a group's id or a member's email; a rule to be created has none yet."""
 
     service: str
@@ -64,13 +65,14 @@ class Target(Stored):
         return self.service, self.site
 
     def with_key(self, key: str | None) -> Self:
-        return self.model_copy(update={"key": key})
+        return replace(self, key=key)
 
     def __str__(self) -> str:
         return "/".join(filter(None, (self.service, self.site, self.key)))
 
 
-class Edit(Stored):
+@dataclass(frozen=True, kw_only=True)
+class Edit:
     """One thing to be written: *before* and *after* are the target's content, None where it is absent."""
 
     kind: Kind

@@ -10,7 +10,6 @@ from typing import Any, Final, Self
 
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.text.documents import Stored
 
 
 class Outcome(StrEnum):
@@ -58,7 +57,8 @@ class ImportRow:
     """The group in the file that isn't here: the rule is created without one."""
 
 
-class Item(Stored):
+@dataclass(frozen=True, kw_only=True)
+class Item:
     """One item of a bulk change: the edit that it is to do, and its outcome."""
 
     number: int

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Kind, Need
-from bot.text.documents import Stored
 
 
 class CauseKind(StrEnum):
@@ -26,7 +26,8 @@ class CauseKind(StrEnum):
     """Somebody reverted it after its end, at which it was left because others had changed it since."""
 
 
-class Cause(Stored):
+@dataclass(frozen=True, kw_only=True)
+class Cause:
     """Why a change undoes another one: it stands in for a reason, which nobody typed."""
 
     kind: CauseKind
@@ -43,7 +44,8 @@ class Cause(Stored):
         return self.kind is CauseKind.END
 
 
-class ChangeRequest(Stored):
+@dataclass(frozen=True, kw_only=True)
+class ChangeRequest:
     """Who asks for a change, where and why, and when it is to start and end."""
 
     requester: str
@@ -85,14 +87,16 @@ class Guard(StrEnum):
     """An approval where somebody else can give one, else the requester's own confirmation. Used in policies only."""
 
 
-class Approval(Stored):
+@dataclass(frozen=True, kw_only=True)
+class Approval:
     """One of the approvals that a change needs."""
 
     by: str
     at: datetime
 
 
-class ChangeDecision(Stored):
+@dataclass(frozen=True, kw_only=True)
+class ChangeDecision:
     """What a change requires, and what people have decided about it."""
 
     guard: Guard = Guard.NONE
@@ -158,7 +162,8 @@ class RevertFailure(StrEnum):
     """Not every item of a bulk change was reverted."""
 
 
-class Undone(Stored):
+@dataclass(frozen=True, kw_only=True)
+class Undone:
     """How a change was undone: when, at whose request, and why."""
 
     at: datetime
@@ -167,7 +172,8 @@ class Undone(Stored):
     reason: str = ""
 
 
-class Run(Stored):
+@dataclass(frozen=True, kw_only=True)
+class Run:
     """The execution of a change since its approval: claims, errors, outcome, and what happened to it later."""
 
     held: Held = Held.NOT
@@ -180,9 +186,9 @@ class Run(Stored):
     """How often it was claimed, to be done or reconciled, since it was approved or last deferred."""
     resends: int = 0
     """How often a process that took it over began to resend it."""
-    token: int = Field(default=0, exclude=True)
+    token: Annotated[int, Field(exclude=True)] = 0
     """The fencing token: grows with every claim and never shrinks. A column of its own keeps it, not the document."""
-    leased_until: datetime | None = Field(default=None, exclude=True)
+    leased_until: Annotated[datetime | None, Field(exclude=True)] = None
     """When the lease of its claim ends; None where the change was only read."""
     lookalikes: tuple[str, ...] | None = None
     """Of a rule to be created: the ids of those that looked just like it before it was sent; None until somebody looked."""
@@ -225,7 +231,8 @@ class BulkAct(StrEnum):
     IMPORT = "import"
 
 
-class Purpose(Stored):
+@dataclass(frozen=True, kw_only=True)
+class Purpose:
     """What a bulk change is for, from which its title is made."""
 
     act: BulkAct
@@ -235,10 +242,11 @@ class Purpose(Stored):
 
     def inverse(self) -> Purpose:
         """Return the purpose of the undo."""
-        return self.model_copy(update={"is_undo": True})
+        return replace(self, is_undo=True)
 
 
-class Bulk(Stored):
+@dataclass(frozen=True, kw_only=True)
+class Bulk:
     """The fields of a bulk change besides its items."""
 
     size: int = 0
