@@ -28,7 +28,7 @@ from bot.changes.refusals import (
 )
 from bot.changes.rights import RELEASES, Decision, OfRequest, Rights
 from bot.changes.targets import LOOKING, read_live
-from bot.policy.access import Access
+from bot.policy.access import GROUPS_SHARED_FOR, Access
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed, count_people
 from bot.store.audit import GATEHOUSE
 from bot.store.db import TargetBusy
@@ -60,7 +60,7 @@ class Decisions:
         # The timer that expires it may fire late; a click after the end is too late all the same.
         if expires is not None and self.journal.now() >= expires and change.state is State.PROPOSED:
             raise AlreadyDecided(await self.expire(change) or await self.journal.get(change.id))
-        await self.rights.require(change, decision, by)
+        await self.rights.require(change, decision, by, self.journal.now())
         if decision in RELEASES:
             change = await self._require_releasable(change, decision, by)
         match decision:
@@ -91,7 +91,7 @@ class Decisions:
                 raise PolicyTightened(stricter)
             # Checked again, since who may take the decision depends on what the change requires.
             change = stricter
-            await self.rights.require(change, decision, by)
+            await self.rights.require(change, decision, by, self.journal.now())
         if decision is not Decision.BREAK_GLASS:
             await self.freezes.require(change)
         return change
@@ -147,7 +147,7 @@ class Decisions:
             < given.decision.approvals_needed
         ):
             return None
-        await self.access.require_still_allowed(given, checked=by)
+        await self.access.require_still_allowed(given, self.journal.now())
         self.executor.failpoint("claim")
         return self._decision_fields(by)
 
@@ -184,7 +184,7 @@ class Decisions:
     async def _hold_fields(self, change: Change) -> dict[str, Any]:
         """Return the arguments of `Journal.hold` that say why *change* may not begin now; empty where it may."""
         try:
-            await self.access.require_still_allowed(change)
+            await self.access.require_still_allowed(change, self.journal.now() - GROUPS_SHARED_FOR)
             stricter = await self.rights.with_current_guard(change)
         except NotAllowed as error:
             return {"why": Held.RIGHT, "lost_right": error.user, "outcome": error.why.value}
@@ -209,7 +209,7 @@ class Decisions:
         if change.decision.guard is Guard.APPROVE or change.decision.glass_broken:
             return await self._ask_again(change, by, another)
         if starts_at is None:
-            await self.access.require_still_allowed(change)
+            await self.access.require_still_allowed(change, self.journal.now())
             if not (await self.rights.with_current_guard(change)).decision.has_requirements_of(change.decision):
                 raise PolicyTightened(change)
             return await self._begin(change, by)
@@ -318,7 +318,7 @@ class Decisions:
         Raises MoreMustAgree, and as `Rights.require` does.
         """
         change = await self.rights.with_current_guard(change)
-        await self.rights.require(change, decision, by)
+        await self.rights.require(change, decision, by, self.journal.now())
         if change.decision.guard is Guard.APPROVE and change.decision.approvals_needed > 1:
             raise MoreMustAgree(change)
 

@@ -24,7 +24,7 @@ from bot.changes.verify import UNREADABLE, Reading, Sent, Verification, classify
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
 from bot.clients.gate import CallContext
-from bot.policy.access import Access
+from bot.policy.access import GROUPS_SHARED_FOR, Access
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
 from bot.store.db import StoreError
 
@@ -144,7 +144,7 @@ class Executor:
         if change.request.agreed or not (change.run.waits or self._time_waited(change) > ASKED_AGAIN_AFTER):
             return {}
         try:
-            await self.access.require_still_allowed(change)
+            await self.access.require_still_allowed(change, self.journal.now() - GROUPS_SHARED_FOR)
         except NotAllowed as error:
             return {"refusal": LOST_RIGHT, "lost_right": error.user, "outcome": error.why.value}
         # A freeze stops nothing that was begun before it, and a change that was taken over was begun.

@@ -154,8 +154,9 @@ class Freezes:
         while True:
             found = _find_by_id(await self.chat_freezes(), freeze_id)
             # It asks Slack, so it comes before the transaction.
-            votes = [each for each in found.votes if each.by != by and await self._may_lift(each)]
-            votes.append(Vote(by=by, channel=channel))
+            now, given = self.now(), [*(each for each in found.votes if each.by != by), Vote(by=by, channel=channel)]
+            may = self.access.is_allowed
+            votes = [each for each in given if await may(each.by, each.channel, FREEZE, since=now)]
             is_lifted = by == found.by or await count_people(self.access.directory, [each.by for each in votes]) > 1
             if not is_lifted and any(each.by == by for each in found.votes):
                 raise LiftRequested(found)
@@ -171,9 +172,6 @@ class Freezes:
                 await self._redraw(tx, waiting)
                 await self.store.audit.append(tx, Event(event, by, channel, target=_audit_name(found)))
             return counted, is_lifted
-
-    async def _may_lift(self, vote: Vote) -> bool:
-        return await self.access.refusal(FREEZE, vote.by, vote.channel) is None
 
     async def _waiting_changes_in(self, freeze: Freeze) -> Sequence[Change]:
         """Return the requests and planned changes that *freeze* blocks, or no longer blocks."""

@@ -71,7 +71,7 @@ class Proposer:
         freeze. Raises Frozen for any other, NotAllowed, NobodyCanApprove and DirectoryUnavailable.
         """
         request, asked = change.request, proposal.guard
-        await self.access.require_all(change.operations, request.requester, request.channel)
+        await self.access.require(request.requester, request.channel, *change.operations)
         if self.access.is_own_undo(change):
             return change.with_fields(guard=asked or Guard.NONE, expires=change.created + OWN_UNDO_WITHIN)
         standing = await self.access.requirements_for(change.needs, request.requester, request.channel)

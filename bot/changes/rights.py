@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from bot.changes.model.change import Change
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.refusals import LookFirst, NotYours, PolicyTightened
-from bot.policy.access import Access
+from bot.policy.access import Access, approving, overriding
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
-from bot.policy.model import Irreconcilable
+from bot.policy.model import Act, Irreconcilable
 
 
 class Decision(StrEnum):
@@ -50,19 +51,30 @@ class Rights:
     access: Access
     has_seen: Seen
 
-    async def require(self, change: Change, decision: Decision, by: str) -> None:
+    async def require(self, change: Change, decision: Decision, by: str, since: datetime | None = None) -> None:
         """Require that *by* may take *decision* about *change*; the state of the change is checked where the decision is taken.
 
-        Raises NotYours, NotAllowed, LookFirst or DirectoryUnavailable.
+        *since*: as for `Access.may`. Raises NotYours, NotAllowed, LookFirst or DirectoryUnavailable.
         """
-        await QUESTIONS[decision](self, change, by)
+        await self._require_right(change, decision, by, since)
         if decision in RELEASES and not await self.has_seen(change, by):
             raise LookFirst(change)
+
+    async def _require_right(self, change: Change, decision: Decision, by: str, since: datetime | None) -> None:
+        channel, ways = change.request.channel, ways_to(change, decision, by)
+        if not ways:
+            # Only those who may read it are told whose it is.
+            await self.access.require(by, channel, change.read_operation)
+            raise NotYours(change)
+        for acts in ways[:-1]:
+            if await self.access.is_allowed(by, channel, *acts, since=since):
+                return
+        await self.access.require(by, channel, *ways[-1], since=since)
 
     async def is_allowed(self, change: Change, decision: Decision, by: str) -> bool:
         """Whether *by* may take *decision* about *change*, at least once they have looked at it; False where Slack fails."""
         try:
-            await QUESTIONS[decision](self, change, by)
+            await self._require_right(change, decision, by, None)
         except (NotYours, NotAllowed, DirectoryUnavailable):
             return False
         return True
@@ -77,73 +89,34 @@ class Rights:
         except Irreconcilable as error:
             raise PolicyTightened(change) from error
 
-    async def _require_operations(self, change: Change, by: str) -> None:
-        """Require that *by* may do all that *change* does."""
-        await self.access.require_all(change.operations, by, change.request.channel)
 
-    async def _confirm(self, change: Change, by: str) -> None:
-        if by != change.request.requester or change.decision.guard is not Guard.CONFIRM:
-            raise NotYours(change)
-        await self._require_operations(change, by)
-
-    async def _approve(self, change: Change, by: str) -> None:
-        if change.decision.guard is not Guard.APPROVE:
-            raise NotYours(change)
-        await self.access.require_approver(change, by)
-
-    async def _override(self, change: Change, by: str) -> None:
-        await self.access.require_break_glass(change, by)
-
-    async def _deny(self, change: Change, by: str) -> None:
-        """Anyone who could request a change that its requester has to confirm may also drop it."""
-        await (self._require_operations if change.decision.guard is Guard.CONFIRM else self._approve)(change, by)
-
-    async def _withdraw(self, change: Change, by: str) -> None:
-        if by == change.request.requester:
-            return
-        if change.decision.guard is not Guard.CONFIRM and change.state is not State.PLANNED:
-            raise NotYours(change)
-        await self._require_operations(change, by)
-
-    async def _prolong(self, change: Change, by: str) -> None:
-        """A change that was approved for a limited time needs an approver to last longer."""
-        await self._require_operations(change, by)
-        if change.decision.guard is Guard.APPROVE:
-            await self._approve(change, by)
-
-    async def _read(self, change: Change, by: str) -> None:
-        await self.access.require(change.read_operation, by, change.request.channel)
-
-    async def _look(self, change: Change, by: str) -> None:
-        """The requester and those who could decide may see all of a request; after the decision, all who may read its target."""
-        if change.state is not State.PROPOSED:
-            await self._read(change, by)
-        elif by == change.request.requester:
-            await self._require_operations(change, by)
-        elif change.decision.guard is Guard.CONFIRM:
-            await self._read(change, by)  # only those who may read it are told whose it is
-            raise NotYours(change)
-        else:
-            try:
-                await self.access.require_approver(change, by)
-            except NotAllowed:
-                if not change.decision.break_glass:
-                    raise
-                await self._override(change, by)
+Ways: TypeAlias = Sequence[Sequence[Act | str]]
 
 
-QUESTIONS: Final[Mapping[Decision, Callable[[Rights, Change, str], Awaitable[None]]]] = {
-    Decision.CONFIRM: Rights._confirm,
-    Decision.APPROVE: Rights._approve,
-    Decision.BREAK_GLASS: Rights._override,
-    Decision.DENY: Rights._deny,
-    Decision.WITHDRAW: Rights._withdraw,
-    Decision.STOP: Rights._require_operations,
-    Decision.EXTEND: Rights._prolong,
-    Decision.KEEP: Rights._prolong,
-    Decision.REVERT: Rights._require_operations,
-    Decision.UNDO: Rights._read,
-    Decision.REPLAN: Rights._require_operations,
-    Decision.LOOK: Rights._look,
-}
-"""The check before each decision: returns where the person may take it, raises why where they may not."""
+def ways_to(change: Change, decision: Decision, by: str) -> Ways:
+    """Return what lets *by* take *decision* about *change*: all acts of any of these; nothing where it belongs to others."""
+    is_own, guard = by == change.request.requester, change.decision.guard
+    operations: Ways = [change.operations]
+    reading, approval = [[change.read_operation]], [[approving(change)]]
+    override = [overriding(change)] if change.decision.break_glass else []
+    # Those who could decide see all of a request.
+    looking = [] if guard is Guard.CONFIRM else [*approval, *override]
+    is_droppable = guard is Guard.CONFIRM or change.state is State.PLANNED
+    lasting: Ways = [[*change.operations, approving(change)]] if guard is Guard.APPROVE else operations
+    found: dict[Decision, Ways] = {
+        Decision.CONFIRM: operations if is_own and guard is Guard.CONFIRM else [],
+        Decision.APPROVE: approval if guard is Guard.APPROVE else [],
+        Decision.BREAK_GLASS: [overriding(change)],
+        # Anyone who could request a change that its requester has to confirm may also drop it.
+        Decision.DENY: {Guard.CONFIRM: operations, Guard.APPROVE: approval}.get(guard, []),
+        Decision.WITHDRAW: [[]] if is_own else operations if is_droppable else [],
+        Decision.STOP: operations,
+        # What was approved for a limited time needs an approver to last longer.
+        Decision.EXTEND: lasting,
+        Decision.KEEP: lasting,
+        Decision.REVERT: operations,
+        Decision.UNDO: reading,
+        Decision.REPLAN: operations,
+        Decision.LOOK: reading if change.state is not State.PROPOSED else operations if is_own else looking,
+    }
+    return found[decision]

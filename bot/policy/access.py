@@ -9,25 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Need
 from bot.changes.model.parts import Guard
-from bot.policy.inquiry import (
-    Directory,
-    DirectoryUnavailable,
-    Inquiry,
-    NotAllowed,
-    count_people,
-    inquire,
-    is_same_person,
-)
-from bot.policy.model import APPROVE, OPERATIONS, GuardRule, Person, Policy, Why, strictest
+from bot.policy.inquiry import Allowed, Directory, DirectoryUnavailable, Inquiry, NotAllowed, count_people
+from bot.policy.model import APPROVE, BREAK_GLASS, OPERATIONS, Act, GuardRule, Person, Policy, Why, strictest
 
 MAX_UNANSWERED: Final = 3
 """How many lookups of approvers may go unanswered by Slack before no more are made."""
+GROUPS_SHARED_FOR: Final = timedelta(seconds=10)
+"""What begins at the same time shares what Slack says of user groups, which it tells some twenty times a minute."""
 MAX_CANDIDATES: Final = 200
 """How many people of a channel are checked to find those who could approve."""
 MAX_MENTIONED: Final = 5
@@ -57,8 +52,7 @@ class NobodyCanApprove(Exception):
 class Approvers:
     """Finds those who could approve what *requester* asks for in *channel*; looks each of them up once."""
 
-    directory: Directory
-    policy: Policy
+    access: Access
     requester: str
     channel: str
     _looked_at: dict[tuple[tuple[str, ...], str], bool | DirectoryUnavailable] = field(default_factory=dict)
@@ -76,7 +70,7 @@ class Approvers:
             try:
                 if await self._is_able(rule.approvers, user):
                     able.append(user)
-                    found = await count_people(self.directory, able)
+                    found = await count_people(self.access.directory, able)
             except DirectoryUnavailable as error:
                 silent.append(error)
             if found >= rule.approvals:
@@ -91,7 +85,7 @@ class Approvers:
     async def require_enough(self, rule: GuardRule) -> None:
         """Require that enough people could approve under *rule*; raises NobodyCanApprove, or as `count` does."""
         if (found := await self.count(rule)) < rule.approvals:
-            raise NobodyCanApprove(rule.approvals, found, self.policy.approving_roles(rule))
+            raise NobodyCanApprove(rule.approvals, found, self.access.policy().approving_roles(rule))
 
     async def people_to_mention(self, rule: GuardRule) -> tuple[str, ...]:
         """Return whom a request under *rule* mentions: the approvers that the policy names, else some of the channel who could.
@@ -100,7 +94,7 @@ class Approvers:
         """
         if rule.guard is not Guard.APPROVE:
             return ()
-        if named := self.policy.named_ids(rule.approvers):
+        if named := self.access.policy().named_ids(rule.approvers):
             return tuple([each for each in named if each != self.requester and not await self._is_barred(each)])
         able: list[str] = []
         with suppress(DirectoryUnavailable):
@@ -114,14 +108,14 @@ class Approvers:
 
     async def _candidates(self, rule: GuardRule) -> tuple[Sequence[str], list[DirectoryUnavailable]]:
         """Return who may be able to approve, those that the roles name first; and the failed lookups of groups."""
-        here = list(await self.directory.people_in(self.channel))
+        here = list(await self.access.directory.people_in(self.channel))
         named: list[str] = []
         silent: list[DirectoryUnavailable] = []
-        for role in self.policy.roles_called(rule.approvers):
+        for role in self.access.policy().roles_called(rule.approvers):
             named += role.users
             for group in role.groups:
                 try:
-                    named += sorted(await self.directory.group(group))
+                    named += sorted(await self.access.directory.group(group))
                 except DirectoryUnavailable as error:
                     silent.append(error)
         return list(dict.fromkeys([*named, *here])), silent
@@ -130,7 +124,9 @@ class Approvers:
         """Whether *user* could approve what takes one of the roles *approvers*; raises DirectoryUnavailable."""
         if (approvers, user) not in self._looked_at:
             try:
-                self._looked_at[approvers, user] = user != self.requester and await self._is_approver(approvers, user)
+                self._looked_at[approvers, user] = user != self.requester and await self.access.is_allowed(
+                    user, self.channel, Act((APPROVE,), approvers or None, self.requester)
+                )
             except DirectoryUnavailable as error:
                 # Failures are remembered, too: waiting again for a Slack that doesn't answer would take too long.
                 self._looked_at[approvers, user] = error
@@ -139,17 +135,11 @@ class Approvers:
             raise found
         return found
 
-    async def _is_approver(self, approvers: tuple[str, ...], user: str) -> bool:
-        about = await inquire(self.directory, self.policy, user, self.channel)
-        if await about.approve_refusal(approvers) is not None:
-            return False
-        return not is_same_person(about.person, await self.directory.person(self.requester))
-
     async def _is_barred(self, who: str) -> bool:
         """Whether *who*, a person or a user group, can't use Gatehouse according to Slack."""
         with suppress(DirectoryUnavailable):
             # The ids of user groups begin with S.
-            return not who.startswith("S") and (await self.directory.person(who)).barred is not None
+            return not who.startswith("S") and (await self.access.directory.person(who)).barred is not None
         return False
 
 
@@ -164,53 +154,42 @@ class Access:
         """Return a person as Slack knows them; their groups and channels are looked up only where they decide."""
         return await self.directory.person(user)
 
-    async def _inquire(self, user: str, channel: str | None) -> Inquiry:
-        return await inquire(self.directory, self.policy(), user, channel)
+    async def may(
+        self, user: str, channel: str | None, *acts: Act | str, since: datetime | None = None
+    ) -> Allowed | NotAllowed:
+        """Return whether *user* may do all of *acts* in *channel*, or each somewhere, where that is None.
 
-    async def require_member(self, user: str) -> None:
-        """Require that *user* is a full member of the workspace: nobody else can use Gatehouse, not even its help.
-
-        Raises NotAllowed or DirectoryUnavailable.
+        An operation of the policy is an act, too. Without acts: whether they may use Gatehouse at all.
+        *since*: user groups count as they are since then, for what is done at once and for good.
+        Raises DirectoryUnavailable.
         """
-        if (why := (await self.person(user)).barred) is not None:
-            raise NotAllowed(why, "use", user)
+        policy = self.policy()
+        place = None if channel is None or not acts else await self.directory.place(channel)
+        about = Inquiry(self.directory, policy, await self.directory.person(user), place, since)
+        for act in [Act((each,)) if isinstance(each, str) else each for each in acts] or [Act(())]:
+            if (why := await about.judge(act)) is not None:
+                return NotAllowed(why, next(iter(act.operations), "use"), user, roles=policy.roles_that_may(act))
+        return Allowed()
 
-    async def require(self, operation: str, user: str, channel: str, *, or_else: Sequence[str] = ()) -> None:
-        """Require that *user* may do *operation* or one of *or_else* in *channel*; raises NotAllowed or DirectoryUnavailable."""
-        about = await self._inquire(user, channel)
-        if (why := await about.refusal(operation)) is None:
-            return
-        for other in or_else:
-            if await about.refusal(other) is None:
-                return
-        raise about.not_allowed(why, operation)
+    async def require(self, user: str, channel: str | None, *acts: Act | str, since: datetime | None = None) -> None:
+        """Require what `may` answers; raises NotAllowed or DirectoryUnavailable."""
+        answer = await self.may(user, channel, *acts, since=since)
+        if isinstance(answer, NotAllowed):
+            raise answer
 
-    async def require_all(self, operations: Sequence[str], user: str, channel: str) -> None:
-        """Require that *user* may do all of *operations* in *channel*; raises as `require` does."""
-        about = await self._inquire(user, channel)
-        for operation in operations:
-            if (why := await about.refusal(operation)) is not None:
-                raise about.not_allowed(why, operation)
-
-    async def require_somewhere(self, operation: str, user: str) -> None:
-        """Require that *user* may do *operation* in some channel, which is not chosen yet; raises as `require` does."""
-        about = await self._inquire(user, None)
-        why = await about.judge(
-            lambda person: about.policy.refusal_anywhere(operation, person), about.policy.roles_for(operation)
-        )
-        if why is not None:
-            raise about.not_allowed(why, operation)
-
-    async def refusal(self, operation: str, user: str, channel: str) -> Why | None:
-        return await (await self._inquire(user, channel)).refusal(operation)
+    async def is_allowed(self, user: str, channel: str | None, *acts: Act | str, since: datetime | None = None) -> bool:
+        """Whether `may` allows it; raises DirectoryUnavailable."""
+        return isinstance(await self.may(user, channel, *acts, since=since), Allowed)
 
     async def refusals_by_operation(self, user: str, channel: str) -> Mapping[str, Why | None]:
         """Return why *user* may not do each operation in *channel*, None where they may; what Slack can't tell is refused."""
-        about = await self._inquire(user, channel)
+        about = Inquiry(
+            self.directory, self.policy(), await self.directory.person(user), await self.directory.place(channel)
+        )
         found: dict[str, Why | None] = {}
         for operation in OPERATIONS:
             try:
-                found[operation] = await about.refusal(operation)
+                found[operation] = await about.judge(Act((operation,)))
             except DirectoryUnavailable:
                 found[operation] = Why.CANT_TELL
         return found
@@ -222,7 +201,8 @@ class Access:
         it, Irreconcilable, and DirectoryUnavailable.
         """
         policy = self.policy()
-        approvers = Approvers(self.directory, policy, requester, channel)
+        # What the policy says must not change between two looks.
+        approvers = Approvers(replace(self, policy=lambda: policy), requester, channel)
         rules = [
             await self._resolve_guard(policy.guard_for(operation, site), approvers)
             for operation, site in _sort_needs(wanted)
@@ -288,61 +268,45 @@ class Access:
             fields["summoned"] = policy.named_ids(both.approvers)
         return {name: value for name, value in fields.items() if value != getattr(decision, name)}
 
-    async def require_approver(self, change: Change, user: str) -> None:
-        """Require that *user* may approve *change* in its channel now.
-
-        Raises NotAllowed or DirectoryUnavailable.
-        """
-        approvers = change.decision.approvers
-        about = await self._inquire(user, change.request.channel)
-        why = await about.approve_refusal(approvers)
-        if why is None and not change.decision.self_approval:
-            asker = await self.person(change.request.requester)
-            why = Why.OWN_REQUEST if is_same_person(about.person, asker) else None
-        if why is not None:
-            raise about.not_allowed(why, APPROVE, approvers)
-
-    async def require_break_glass(self, change: Change, user: str) -> None:
-        """Require that *user* may override the guard of *change* alone; raises NotAllowed or DirectoryUnavailable."""
-        about = await self._inquire(user, change.request.channel)
-        roles = change.decision.break_glass
-
-        def verdict(person: Person) -> Why | None:
-            return None if about.policy.holds_any(roles, person, about.place) else Why.NO_ROLE
-
-        refusals = [await about.refusal(operation) for operation in change.operations]
-        why = next((why for why in refusals if why is not None), None) or await about.judge(verdict, roles)
-        if why is not None:
-            raise NotAllowed(why, "break-glass", user, roles=roles)
-
     async def look_at_groups(self) -> None:
         """Look up every user group of the policy, so that the directory knows which are missing; ignores outages of Slack."""
         for group in sorted(self.policy().groups):
             with suppress(DirectoryUnavailable):
                 await self.directory.group(group)
 
-    async def require_still_allowed(self, change: Change, *, checked: str = "") -> None:
-        """Require that the requester of *change* and enough of its approvers still have their right; raises as `require` does.
+    async def require_still_allowed(self, change: Change, since: datetime) -> None:
+        """Require that the requester of *change* and enough of its approvers still have their right.
 
-        *checked*: a person who was found able to decide about it just now.
+        *since*: as for `may`. Raises as `require` does.
         """
-        await self.require_all(change.operations, change.request.requester, change.request.channel)
-        if change.decision.glass_broken:
-            await self.require_break_glass(change, change.decision.decided_by or "")
+        channel, decision = change.request.channel, change.decision
+        await self.require(change.request.requester, channel, *change.operations, since=since)
+        if decision.glass_broken:
+            await self.require(decision.decided_by or "", channel, *overriding(change), since=since)
             return
         lost: list[NotAllowed | DirectoryUnavailable] = []
         able: list[str] = []
-        for given in change.decision.approvals:
+        for given in decision.approvals:
             try:
-                # Asked about a moment ago: Slack need not be asked twice in one click.
-                if given.by != checked:
-                    await self.require_approver(change, given.by)
+                await self.require(given.by, channel, approving(change), since=since)
                 able.append(given.by)
             except (NotAllowed, DirectoryUnavailable) as error:
                 lost.append(error)
-        if lost and await count_people(self.directory, able) < change.decision.approvals_needed:
+        if lost and await count_people(self.directory, able) < decision.approvals_needed:
             # While an answer is missing, enough of them may still have their right: it can be tried again.
             raise next((error for error in lost if isinstance(error, DirectoryUnavailable)), lost[0])
+
+
+def approving(change: Change) -> Act:
+    """Return the act of approving *change*."""
+    decision = change.decision
+    other_than = "" if decision.self_approval else change.request.requester
+    return Act((APPROVE,), decision.approvers or None, other_than)
+
+
+def overriding(change: Change) -> Sequence[Act | str]:
+    """Return the acts of overriding the guard of *change* alone."""
+    return [*change.operations, Act((BREAK_GLASS,), change.decision.break_glass)]
 
 
 def _sort_needs(wanted: Collection[Need]) -> Sequence[Need]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Protocol
 
-from bot.policy.model import APPROVE, Channel, Person, Policy, Why
+from bot.policy.model import Act, Channel, Person, Policy, Why
 
 
 class DirectoryUnavailable(Exception):
@@ -40,8 +41,13 @@ class Directory(Protocol):
     async def is_in(self, user: str, channel: str) -> bool:
         """Whether somebody is in a channel."""
 
-    async def group(self, group: str) -> frozenset[str]:
-        """Return the ids of the people in a user group; empty where Slack has no such group (any more)."""
+    async def group(self, group: str, since: datetime | None = None) -> frozenset[str]:
+        """Return the ids of the people in a user group, at *since* or later; empty where Slack has no such group (any more)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The answer that somebody may do what was asked about."""
 
 
 class NotAllowed(Exception):
@@ -55,59 +61,46 @@ class NotAllowed(Exception):
         self.roles = tuple(roles)
 
 
-Verdict = Callable[[Person], Why | None]
-"""Returns why a person is refused, by what is known of them so far; None where they are allowed."""
-
-
 @dataclass(slots=True)
 class Inquiry:
-    """What Slack has said so far about *person* with regard to *place*."""
+    """What Slack has said so far about *person* with regard to *place*, or to any channel where that is None.
+
+    *since*: user groups are looked up again that were looked up before.
+    """
 
     directory: Directory
     policy: Policy
     person: Person
-    place: Channel
+    place: Channel | None
+    since: datetime | None = None
     _failures: dict[str, DirectoryUnavailable | None] = field(default_factory=dict)
     """Channels and groups that were asked about, and what went wrong, if anything did."""
 
-    async def judge(self, verdict: Verdict, roles: Iterable[str]) -> Why | None:
-        """Return the *verdict* on all that could change it, where the right could come from *roles*.
+    async def judge(self, act: Act) -> Why | None:
+        """Return why the person may not do *act*, by all that could change the verdict; None where they may.
 
         Raises DirectoryUnavailable where Slack did not say what could have changed it.
         """
-        held = self.policy.roles_called(roles)
-        by_place = {Why.NO_ROLE} if any(self.place.id in role.channels for role in held) else set()
-        unasked = {self.place.id: {Why.NOT_HERE, *by_place}}
+        here = "" if self.place is None else self.place.id
+        held = self.policy.roles_called(self.policy.roles_that_may(act))
+        by_place = {Why.NO_ROLE} if any(here in role.channels for role in held) else set()
+        unasked = {here: {Why.NOT_HERE, *by_place}}
         unasked |= {group: {Why.NO_ROLE} for role in held for group in role.groups}
         failures: list[DirectoryUnavailable] = []
-        why = verdict(self.person)
+        why = self.policy.judge(act, self.person, self.place)
         while (asked := next((each for each, changes in unasked.items() if why in changes), None)) is not None:
             del unasked[asked]
             if (failure := await self._look_up(asked)) is not None:
                 failures.append(failure)
-            why = verdict(self.person)  # what a group says may make the channel decide
+            # What a group says may make the channel decide.
+            why = self.policy.judge(act, self.person, self.place)
         # Any other verdict stands, whatever Slack would have said.
         if failures and why in {Why.NO_ROLE, Why.NOT_HERE}:
             raise failures[0]
+        if why is None and act.other_than:
+            other = await self.directory.person(act.other_than)
+            return Why.OWN_REQUEST if is_same_person(self.person, other) else None
         return why
-
-    async def refusal(self, operation: str) -> Why | None:
-        """Return why the person may not do *operation* at the place; None where they may. Raises as `judge` does."""
-        return await self.judge(
-            lambda person: self.policy.refusal(operation, person, self.place), self.policy.roles_for(operation)
-        )
-
-    async def approve_refusal(self, approvers: Sequence[str]) -> Why | None:
-        """Return why the person may not approve what needs one of the roles *approvers*, if it names any; None where they may."""
-        return await self.judge(
-            lambda person: self.policy.approve_refusal(approvers, person, self.place),
-            approvers or self.policy.roles_for(APPROVE),
-        )
-
-    def not_allowed(self, why: Why, operation: str, roles: Sequence[str] = ()) -> NotAllowed:
-        """Return the error that says *why*, and which *roles* are allowed: those with the right, where none are given."""
-        able = roles or self.policy.roles_for(operation)
-        return NotAllowed(why, operation, self.person.id, roles=able)
 
     async def _look_up(self, asked: str) -> DirectoryUnavailable | None:
         """Look up once whether the person is in the channel or the group *asked*; return what went wrong."""
@@ -120,17 +113,11 @@ class Inquiry:
         return self._failures[asked]
 
     async def _ask_directory(self, asked: str) -> None:
-        if asked == self.place.id:
+        if self.place is not None and asked == self.place.id:
             if await self.directory.is_in(self.person.id, asked):
                 self.person = replace(self.person, channels=self.person.channels | {asked})
-        elif self.person.id in await self.directory.group(asked):
+        elif self.person.id in await self.directory.group(asked, self.since):
             self.person = replace(self.person, groups=self.person.groups | {asked})
-
-
-async def inquire(directory: Directory, policy: Policy, user: str, channel: str | None) -> Inquiry:
-    """Return the inquiry about *user* in *channel*; where *channel* is None, about what they may do in some channel."""
-    place = Channel("") if channel is None else await directory.place(channel)
-    return Inquiry(directory, policy, await directory.person(user), place)
 
 
 def is_same_person(one: Person, other: Person) -> bool:

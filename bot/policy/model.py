@@ -20,6 +20,8 @@ from bot.text.times import seconds_of
 
 READS: Final = ("rule.read", "member.read", "audit.read")
 APPROVE: Final = "approve"
+BREAK_GLASS: Final = "break-glass"
+"""Not an operation that roles may have: guards name its roles."""
 SETTINGS: Final = "settings.update"
 FREEZE: Final = "freeze"
 OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE, SETTINGS, FREEZE)
@@ -124,6 +126,18 @@ Span = Annotated[timedelta, BeforeValidator(_parse_span)]
 
 class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What somebody may do who has the right to one of *operations*; with none, whoever may use Gatehouse.
+
+    *roles*: those that a guard names for it, wherever it does. *other_than*: an account whose person may not.
+    """
+
+    operations: tuple[str, ...]
+    roles: tuple[str, ...] | None = None
+    other_than: str = ""
 
 
 class Role(_Strict):
@@ -255,6 +269,29 @@ class Policy(_Strict):
             if rule.fits(operation, site):
                 return rule
         return _default_guard(operation)
+
+    def roles_that_may(self, act: Act) -> tuple[str, ...]:
+        """Return the names of the roles whose people may do *act*."""
+        allowing = (name for operation in act.operations for name in self.roles_for(operation))
+        return tuple(dict.fromkeys(allowing)) if act.roles is None else act.roles
+
+    def judge(self, act: Act, person: Person, place: Channel | None) -> Why | None:
+        """Return why *person* may not do *act* at *place*, or, where that is None, anywhere; None where they may."""
+        whys = [self._judge_operation(each, act.roles or (), person, place) for each in act.operations] or [
+            person.barred
+        ]
+        return None if None in whys else whys[0]
+
+    def _judge_operation(
+        self, operation: str, roles: tuple[str, ...], person: Person, place: Channel | None
+    ) -> Why | None:
+        if place is None:
+            return self.refusal_anywhere(operation, person)
+        if operation == APPROVE:
+            return self.approve_refusal(roles, person, place)
+        if operation == BREAK_GLASS:
+            return None if self.holds_any(roles, person, place) else Why.NO_ROLE
+        return self.refusal(operation, person, place)
 
     def refusal(self, operation: str, person: Person, place: Channel) -> Why | None:
         """Return why *person* may not do *operation* at *place*; None where they may."""

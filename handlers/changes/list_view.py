@@ -146,24 +146,21 @@ def empty_message(mark: str, head: str, more: str = "", command: Command | None 
     return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}".strip()), *messages.actions(again)])
 
 
-UNREAD: Final = "\nChanges that your roles don’t let you read aren’t shown."
+def nothing(unread: str) -> str:
+    """Return the beginning of a sentence that says that there is nothing, or nothing of what the reader may read."""
+    return "Nothing that you can read" if unread else "Nothing"
 
 
 def list_message(
-    title: str, blocks: Sequence[Block], page: ListPage[Any], command: Command, *, lead: str = "", hidden: int = 0
+    title: str, blocks: Sequence[Block], page: ListPage[Any], command: Command, *, lead: str = ""
 ) -> Message:
-    """Return one page of a list, with buttons that turn, refresh and share it. *lead*: the text right after its *title*.
-
-    *hidden*: how many more entries there are that the reader may not read.
-    """
-    unread = f"{hidden:,} not shown: your roles don’t let you read {'it' if hidden == 1 else 'them'}."
+    """Return one page of a list, with buttons that turn, refresh and share it. *lead*: the text right after its *title*."""
     buttons = (*turn_buttons(page, command), turn_button("Refresh", command, 0), share_button(command))
     return messages.message(
         title,
         [
             messages.section(f"*{title}*{lead}"),
             *blocks,
-            *([messages.context(unread)] if hidden else []),
             *messages.actions(buttons),
         ],
     )

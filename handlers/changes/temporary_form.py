@@ -88,8 +88,7 @@ async def _run(command: Temporary | None, caller: Caller, gatehouse: Gatehouse) 
     """Run the command as if it was typed: with the rights that the caller has now, and announced by its card."""
     if command is None:
         raise OldButton
-    for first, *others in command.rights():
-        await gatehouse.access.require(first, caller.user, caller.channel, or_else=others)
+    await gatehouse.access.require(caller.user, caller.channel, *command.acts())
     await COMMANDS[type(command)](command, caller, gatehouse)
     change = await gatehouse.store.changes.find_by_key(caller.request)
     return Recorded(change) if change else modals.done_view("Gatehouse", f"See its card in <#{caller.channel}>.")

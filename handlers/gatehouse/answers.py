@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -60,15 +60,17 @@ MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})(?:\|[^<>]*)?>|([UW][A-Z0-
 async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -> Reply:
     who = _person_id(command.who, caller)
     since = None if command.since is None else await moment_of(command.since, caller, gatehouse)
-    readable = await readable_entries(caller, gatehouse)
-    about = await _target_filters((command.ref or "").strip(), readable, gatehouse)
+    all_readable = Filters(unreadable=await unreadable_services(caller, gatehouse))
+    about = await _target_filters((command.ref or "").strip(), all_readable, gatehouse)
     filters = replace(about, who=who, since=since, without=MECHANICS, last_of_each=True)
     skipped = ((command.page or 1) - 1) * MAX_LISTED
     found = await gatehouse.store.audit.find(filters, MAX_LISTED + 1, skip=skipped)
     page = ListPage.of_part(found, command.page, MAX_LISTED)
     changes = await changes_behind(page.items, gatehouse, as_sets=not command.ref)
     facts = await facts_of(changes.values(), gatehouse)
-    return Private(audit_view.entries(page, changes, facts, filters, public=caller.public, command=command))
+    unread = unread_line(filters.unreadable)
+    view = audit_view.entries(page, changes, facts, filters, unread=unread, public=caller.public, command=command)
+    return Private(view)
 
 
 async def facts_of(changes: Iterable[Change], gatehouse: Gatehouse) -> RowFacts:
@@ -106,37 +108,46 @@ async def changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_set
     return {each: wholes.get(change.set_id or "", change) for each, change in changes.items()}
 
 
-SERVICES: Final = {RulesCommand.reads: ("rules", "groups"), MembersCommand.reads: ("members",)}
-"""The services that each right to read shows."""
+SERVICES: Final = {"rules": RulesCommand, "groups": RulesCommand, "members": MembersCommand}
+"""The services whose things change, and the base of the commands that read them."""
 
 
-async def readable_entries(caller: Caller, gatehouse: Gatehouse) -> Filters:
-    """Return the filters for what the caller may read here."""
+async def unreadable_services(caller: Caller, gatehouse: Gatehouse) -> tuple[str, ...]:
+    """Return the services whose changes the caller may not read here."""
     allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
-    unreadable = (service for read, services in SERVICES.items() if allowed[read] for service in services)
-    return Filters(unreadable=tuple(unreadable))
+    return tuple(service for service, kind in SERVICES.items() if allowed[kind.reads] is not None)
 
 
-async def _target_filters(text: str, readable: Filters, gatehouse: Gatehouse) -> Filters:
+def readable(changes: Iterable[Change], unreadable: Collection[str]) -> list[Change]:
+    """Return those of *changes* that are not of the services *unreadable*."""
+    return [each for each in changes if each.edit.target.service not in unreadable]
+
+
+def unread_line(unreadable: Collection[str]) -> str:
+    """Return the line that says that not all may be shown, where there are services that the reader may not read."""
+    return "\nChanges that your roles don’t let you read aren’t shown." if unreadable else ""
+
+
+async def _target_filters(text: str, every: Filters, gatehouse: Gatehouse) -> Filters:
     """Return the filters for the target that *text* names, by the audit first, since it has deleted ones, too.
 
     Raises BadFilter, or what `find_rule` raises.
     """
     if not text:
-        return readable
-    rule = replace(readable, targets=await _rule_targets(text, gatehouse))
+        return every
+    rule = replace(every, targets=await _rule_targets(text, gatehouse))
     if RULE_ID.fullmatch(text) and await _is_known(rule, gatehouse):
         return rule
-    part = replace(readable, ref=text)
+    part = replace(every, ref=text)
     if (REFERENCE.fullmatch(text) or "@" in text or "/" in text) and await _is_known(part, gatehouse):
         return part
-    named = replace(readable, targets=tuple(await gatehouse.store.audit.find_targets(text)))
+    named = replace(every, targets=tuple(await gatehouse.store.audit.find_targets(text)))
     for about in (named, part):
         if await _is_known(about, gatehouse):
             return about
-    if "rules" not in readable.unreadable:
+    if "rules" not in every.unreadable:
         try:
-            return replace(readable, targets=await _rule_targets((await find_rule(text, gatehouse)).id, gatehouse))
+            return replace(every, targets=await _rule_targets((await find_rule(text, gatehouse)).id, gatehouse))
         except NotOne as error:
             if error.candidates:
                 raise
@@ -194,7 +205,7 @@ async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Comma
         return lambda _: True  # help helps, also while Slack does not say who asks
 
     def may(kind: type[Command]) -> bool:
-        return all(any(allowed[name] is None for name in wanted) for wanted in kind.rights())
+        return all(any(allowed[name] is None for name in act.operations) for act in kind.acts())
 
     return may
 
@@ -257,24 +268,14 @@ async def show_pending(command: GatehousePending, caller: Caller, gatehouse: Gat
     found = await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH)
     # What could not begin waits for somebody to say when.
     held = [each for each in await gatehouse.store.changes.list_planned() if each.run.held]
-    waiting = await filter_waiting(replace(found, changes=[*found.changes, *held]), caller, gatehouse)
+    unreadable = await unreadable_services(caller, gatehouse)
+    changes = readable([*found.changes, *held], unreadable)
+    waiting = replace(found, changes=changes, unread=unread_line(unreadable))
     page = ListPage.of(waiting.changes, command.page, MAX_LISTED)
     facts = await facts_of(page.items, gatehouse)
     able = () if caller.public else page.items
     decidable = {each.id for each in able if await can_decide(each, caller.user, gatehouse)}
     return Private(views.pending_list(page, waiting, facts, command, public=caller.public, decidable=decidable))
-
-
-async def filter_readable(changes: Sequence[Change], caller: Caller, gatehouse: Gatehouse) -> Sequence[Change]:
-    """Return those of *changes* that are of kinds that the caller may read here."""
-    allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
-    return [change for change in changes if allowed[change.read_operation] is None]
-
-
-async def filter_waiting(found: Waiting, caller: Caller, gatehouse: Gatehouse) -> Waiting:
-    """Return what of *found* is of kinds that the caller may read here; the others are counted."""
-    changes = await filter_readable(found.changes, caller, gatehouse)
-    return Waiting(changes, found.unlisted, len(found.changes) - len(changes))
 
 
 async def waiting_changes(gatehouse: Gatehouse, *, most: int) -> Waiting:
@@ -287,12 +288,12 @@ async def waiting_changes(gatehouse: Gatehouse, *, most: int) -> Waiting:
 
 @handles(GatehousePlanned)
 async def show_planned(command: GatehousePlanned, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    coming = await coming_changes(gatehouse)
-    found = await filter_readable(coming, caller, gatehouse)
+    unreadable = await unreadable_services(caller, gatehouse)
+    found = readable(await coming_changes(gatehouse), unreadable)
     page = ListPage.of(found, command.page, MAX_LISTED)
     facts = await facts_of(page.items, gatehouse)
-    planned, hidden = sum(each.state is State.PLANNED for each in found), len(coming) - len(found)
-    return Private(views.planned_list(page, facts, command, planned=planned, public=caller.public, hidden=hidden))
+    planned, unread = sum(each.state is State.PLANNED for each in found), unread_line(unreadable)
+    return Private(views.planned_list(page, facts, command, planned=planned, public=caller.public, unread=unread))
 
 
 async def coming_changes(gatehouse: Gatehouse) -> list[Change]:

@@ -10,7 +10,7 @@ from typing import Final
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
 from bot.rules.lint.findings import Finding
-from bot.store.audit import Entry
+from bot.store.audit import Entry, Filters
 from handlers.changes.times import due_at
 from handlers.gatehouse import digest_view
 from handlers.gatehouse.answers import (
@@ -19,10 +19,10 @@ from handlers.gatehouse.answers import (
     changes_behind,
     coming_changes,
     facts_of,
-    filter_readable,
-    filter_waiting,
     moment_of,
-    readable_entries,
+    readable,
+    unread_line,
+    unreadable_services,
     waiting_changes,
 )
 from handlers.gatehouse.commands import A_DAY, GatehouseDigest
@@ -46,20 +46,22 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
 
 async def read_digest(since: datetime, caller: Caller, gatehouse: Gatehouse) -> Digest:
     """Return what there is to tell *caller* about the time since then, and about the day to come."""
-    readable = await readable_entries(caller, gatehouse)
-    entries = await gatehouse.store.audit.find(replace(readable, since=since, without=STEPS), limit=MAX_ENTRIES)
+    unreadable = await unreadable_services(caller, gatehouse)
+    wanted = Filters(since=since, without=STEPS, unreadable=unreadable)
+    entries = await gatehouse.store.audit.find(wanted, limit=MAX_ENTRIES)
     ended = [entry for entry in entries if entry.event in digest_view.ENDS]
     behind = await changes_behind(ended, gatehouse, as_sets=True)
     changes = list({each.id: each for entry in ended if (each := behind.get(entry.change_id))}.values())
     findings = await _findings(ended, caller, gatehouse)
-    waiting = await filter_waiting(await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH), caller, gatehouse)
+    waiting = await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH)
+    waiting = replace(waiting, changes=readable(waiting.changes, unreadable))
     soon = gatehouse.now() + AHEAD
     comes = [each for each in await coming_changes(gatehouse) if (at := due_at(each)) is None or at <= soon]
-    coming = await filter_readable(comes, caller, gatehouse)
+    coming = readable(comes, unreadable)
     return Digest(
         entries=entries,
         has_all=len(entries) < MAX_ENTRIES,
-        has_unread=bool(readable.unreadable),
+        unread=unread_line(unreadable),
         changes=changes,
         waiting=waiting,
         coming=coming,
@@ -76,7 +78,7 @@ RULES: Final = "rules/"
 async def _findings(ended: Sequence[Entry], caller: Caller, gatehouse: Gatehouse) -> Sequence[Finding] | None:
     """Return what is wrong now with the rules that were changed; None where it could not be looked at."""
     changed = {entry.target.removeprefix(RULES) for entry in ended if entry.target.startswith(RULES)}
-    if not changed or await gatehouse.access.refusal(RulesCheck.reads, caller.user, caller.channel) is not None:
+    if not changed or not await gatehouse.access.is_allowed(caller.user, caller.channel, RulesCheck.reads):
         return ()
     try:
         return await findings_about(changed, gatehouse)

@@ -18,7 +18,7 @@ from handlers.blocks import messages
 from handlers.blocks.buttons import run_button, share_button
 from handlers.blocks.messages import Message, and_more, esc, plural
 from handlers.changes.freeze_view import freeze_line
-from handlers.changes.list_view import UNREAD, RowFacts, row
+from handlers.changes.list_view import RowFacts, row
 from handlers.changes.times import when
 from handlers.changes.titles import STATES, is_partly_done
 from handlers.gatehouse.commands import A_DAY, GatehouseAudit, GatehouseDigest, GatehousePending, GatehousePlanned
@@ -68,8 +68,8 @@ class Digest:
     """What happened; of a bulk change, an entry for each item."""
     has_all: bool = True
     """Whether these are all entries of its time."""
-    has_unread: bool = False
-    """Whether there may be changes that its reader may not read."""
+    unread: str = ""
+    """The line that says that there may be changes that its reader may not read."""
     changes: Sequence[Change] = ()
     """The finished changes, newest first; a bulk change as one."""
     waiting: Waiting = field(default_factory=Waiting)
@@ -110,13 +110,12 @@ def digest_texts(found: Digest, *, since: datetime, public: bool) -> list[str]:
         _part(wrong, findings, lambda each: esc(check_view.words(each), 300)),
         [unread] if found.findings is None else [],
     ]
-    said, unread = _counts_text(found), UNREAD if found.has_unread else ""
+    said = _counts_text(found)
     if not said and not any(parts):
-        return [
-            f":newspaper: *{title}:* nothing happened, nothing is waiting, and nothing is planned for the next 24 hours.{unread}"
-        ]
+        said = "nothing happened, nothing is waiting, and nothing is planned for the next 24 hours."
+        return [f":newspaper: *{title}:* {said}{found.unread}"]
     many = "" if found.has_all else f"\nThis counts only the last {len(found.entries):,} entries."
-    head = f":newspaper: *{title}*\n{said or 'Nothing happened.'}{many}{unread}"
+    head = f":newspaper: *{title}*\n{said or 'Nothing happened.'}{many}{found.unread}"
     return [head, *(text for part in parts for text in part)]
 
 

@@ -11,7 +11,7 @@ from handlers.blocks.messages import ListPage
 from handlers.changes import freeze_view
 from handlers.changes.list_view import MAX_LISTED
 from handlers.changes.requests import resolve_end, resolve_start
-from handlers.gatehouse.answers import facts_of, filter_readable
+from handlers.gatehouse.answers import facts_of, readable, unreadable_services
 from handlers.gatehouse.commands import Covered, GatehouseFreeze, GatehouseFreezes, GatehouseUnfreeze, parse_covered
 from handlers.grammar.tokens import unquote_reason
 from handlers.rules.rule_edit import find_group, list_groups
@@ -39,7 +39,7 @@ async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse)
     plans = await freezes.planned_changes_in(made)
     await freezes.make(made)
     has_override = any(rule.break_glass for rule in gatehouse.access.policy().guards)
-    shown = await filter_readable(plans, caller, gatehouse)
+    shown = readable(plans, await unreadable_services(caller, gatehouse))
     facts = await facts_of(shown, gatehouse)
     message = freeze_view.freeze_message(made, shown, facts, unshown=len(plans) - len(shown), has_override=has_override)
     return Posted(message)

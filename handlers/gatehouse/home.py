@@ -19,7 +19,7 @@ from handlers.blocks import modals
 from handlers.blocks.modals import View
 from handlers.changes.decisions import can_decide
 from handlers.gatehouse import home_view
-from handlers.gatehouse.answers import coming_changes, facts_of, filter_readable, waiting_changes
+from handlers.gatehouse.answers import coming_changes, facts_of, readable, unreadable_services, waiting_changes
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
@@ -44,21 +44,21 @@ async def refresh_home(click: Click, caller: Caller, gatehouse: Gatehouse) -> Re
 
 
 async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
-    allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
+    unreadable = await unreadable_services(caller, gatehouse)
     waiting = await waiting_changes(gatehouse, most=MAX_OPEN)
     decisions = [each for each in waiting.changes if await can_decide(each, caller.user, gatehouse)]
-    readable = await filter_readable(waiting.changes, caller, gatehouse)
-    own = [each for each in readable if each.request.requester == caller.user and each not in decisions]
-    readable = await filter_readable(await coming_changes(gatehouse), caller, gatehouse)
-    coming = [each for each in readable if each.request.requester == caller.user]
+    theirs = [each for each in waiting.changes if each.request.requester == caller.user and each not in decisions]
+    own = readable(theirs, unreadable)
+    coming = readable(await coming_changes(gatehouse), unreadable)
+    coming = [each for each in coming if each.request.requester == caller.user]
     found = home_view.Home(
         decisions=decisions,
         own=own,
         coming=coming,
         unlisted=waiting.unlisted,
         facts=await facts_of((*decisions, *own, *coming), gatehouse),
-        reads_rules=allowed["rule.read"] is None,
-        reads_members=allowed["member.read"] is None,
+        reads_rules="rules" not in unreadable,
+        reads_members="members" not in unreadable,
         freezes=await gatehouse.changes.freezes.all(),
     )
     return home_view.home(found, caller.channel, now=gatehouse.now())
@@ -66,7 +66,7 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
 
 @handles(GatehouseSettings)
 async def show_settings(command: GatehouseSettings, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    may = await gatehouse.access.refusal(SETTINGS, caller.user, caller.channel) is None
+    may = await gatehouse.access.is_allowed(caller.user, caller.channel, SETTINGS)
     return Private(
         home_view.card(
             await preferences(caller, gatehouse),
@@ -80,7 +80,7 @@ async def show_settings(command: GatehouseSettings, caller: Caller, gatehouse: G
 
 @clicks("settings.change")
 async def change_settings(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
+    await gatehouse.access.require(caller.user, caller.channel, SETTINGS)
 
     async def fill() -> View:
         return home_view.form(await preferences(caller, gatehouse), caller.channel, sites=tuple(gatehouse.sites))
@@ -117,7 +117,7 @@ def _errors(sent: home_view.SettingsForm) -> dict[str, str]:
 
 async def _save(sent: home_view.SettingsForm, caller: Caller, gatehouse: Gatehouse) -> View:
     """Save the settings of a channel; the right is checked again, since the form may have been open for long."""
-    await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
+    await gatehouse.access.require(caller.user, caller.channel, SETTINGS)
     wanted, now = sent.wanted, await preferences(caller, gatehouse)
     if now == wanted:
         return modals.done_view(

@@ -18,7 +18,7 @@ from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
 from handlers.blocks.messages import Block, ListPage, Message, as_sentence, code, esc, join_words
 from handlers.changes.freeze_view import short_list
-from handlers.changes.list_view import RowFacts, empty_message, list_message, more_line, open_button, rows
+from handlers.changes.list_view import RowFacts, empty_message, list_message, more_line, nothing, open_button, rows
 from handlers.changes.titles import STATES
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehousePlanned
@@ -251,8 +251,8 @@ class Waiting:
     changes: Sequence[Change] = ()
     unlisted: int = 0
     """The number of further open changes, which were not looked through."""
-    hidden: int = 0
-    """How many more there are that the reader may not read."""
+    unread: str = ""
+    """The line that says that there may be some that the reader may not read."""
 
     @property
     def count(self) -> int:
@@ -270,33 +270,31 @@ def pending_list(
     decidable: Collection[str] = (),
 ) -> Message:
     """Return a page of what is *waiting*. *decidable*: ids of the changes that the reader can decide."""
-    if not page.items and not waiting.hidden:
-        teaching = "Requests that wait for a decision appear here."
-        return empty_message(":white_check_mark:", "Nothing is pending.", teaching, command)
-    title = messages.plural(waiting.count, "pending change") if waiting.count else "Pending"
+    if not page.items:
+        teaching = f"Requests that wait for a decision appear here.{waiting.unread}"
+        return empty_message(":white_check_mark:", f"{nothing(waiting.unread)} is pending.", teaching, command)
+    title = messages.plural(waiting.count, "pending change")
     drawn = rows(
         page.items, facts, public=public, button=lambda each: open_button(each) if each.id in decidable else None
     )
     blocks = [*drawn, *(more_line(waiting.unlisted) if page.number == page.count else [])]
-    return list_message(title, blocks, page, command, hidden=waiting.hidden)
+    return list_message(title, blocks, page, command, lead=waiting.unread)
 
 
 def planned_list(
-    page: ListPage[Change], facts: RowFacts, command: GatehousePlanned, *, planned: int, public: bool, hidden: int = 0
+    page: ListPage[Change], facts: RowFacts, command: GatehousePlanned, *, planned: int, public: bool, unread: str = ""
 ) -> Message:
     """Return a page of what starts and reverts automatically, the next first.
 
-    *planned*: how many on all pages are yet to start. *hidden*: how many more the reader may not read.
+    *planned*: how many on all pages are yet to start. *unread*: the line that says that the reader may not read all.
     """
-    if not page.items and not hidden:
+    if not page.items:
         teaching = (
             "Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `until 18:00`, and Gatehouse"
-            " reverts it then."
+            f" reverts it then.{unread}"
         )
-        return empty_message(":alarm_clock:", "Nothing is planned right now.", teaching, command)
+        return empty_message(":alarm_clock:", f"{nothing(unread)} is planned right now.", teaching, command)
     temporary = page.total - planned
     named = [messages.plural(planned, "planned change")] * bool(planned)
     named += [messages.plural(temporary, "temporary change")] * bool(temporary)
-    return list_message(
-        ", ".join(named) or "Planned", rows(page.items, facts, public=public), page, command, hidden=hidden
-    )
+    return list_message(", ".join(named), rows(page.items, facts, public=public), page, command, lead=unread)

@@ -11,6 +11,7 @@ from enum import IntEnum
 from functools import cache
 from typing import Any, ClassVar, Final, Self
 
+from bot.policy.model import Act
 from handlers.grammar.tokens import Word, escape_entities
 
 command_prefix: Final[ContextVar[str]] = ContextVar("command_prefix", default="")
@@ -162,15 +163,15 @@ class Command:
     """Whether it takes something away: never suggested for a typo."""
     is_public: ClassVar[bool] = False
     """Whether its answer is for the whole channel, without being shared."""
-    reads: ClassVar[str | None] = None
+    reads: ClassVar[str] = ""
     """The operation of the policy that shows what it is about, which the caller must be allowed whatever else it does."""
     needs: ClassVar[tuple[str, ...]] = ()
     """The caller must be allowed one of these: what a form or a file changes is known only when it is submitted."""
 
     @classmethod
-    def rights(cls) -> Sequence[tuple[str, ...]]:
-        """Return what the caller must be allowed: one operation of each of these."""
-        return [each for each in ((cls.reads,) if cls.reads else (), cls.needs) if each]
+    def acts(cls) -> Sequence[Act]:
+        """Return what the caller must be allowed to do, all of it."""
+        return [Act(each) for each in ((cls.reads,) if cls.reads else (), cls.needs) if each]
 
     @classmethod
     @cache

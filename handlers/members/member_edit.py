@@ -58,7 +58,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
     site = await site_for(command.site, caller, gatehouse)
     # Adding somebody with segments grants them, too, which is an operation of its own.
     if command.segments:
-        await gatehouse.access.require(Kind.MEMBER_GRANT.operation, caller.user, caller.channel)
+        await gatehouse.access.require(caller.user, caller.channel, Kind.MEMBER_GRANT.operation)
 
     async def fill() -> dict[str, Any]:
         known = await catalogue(site, caller, gatehouse)

@@ -137,7 +137,7 @@ async def _card(
 @clicks("members.whisper")
 async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Show the member of a shared card, unmasked, to the person who clicked: the button holds a reference, not an email."""
-    await gatehouse.access.require(MembersShow.reads, caller.user, caller.channel)
+    await gatehouse.access.require(caller.user, caller.channel, MembersShow.reads)
     name, _, rest = click.value.partition(" ")
     mask, _, reference = rest.rpartition(" ")
     site = gatehouse.site(name)

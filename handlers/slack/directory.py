@@ -97,8 +97,14 @@ class SlackDirectory:
         """Whether somebody is in a channel; raises DirectoryUnavailable."""
         return user in await self.people_in(channel)
 
-    async def group(self, group: str) -> frozenset[str]:
-        """Return the people of a user group, nobody where it was deleted or disabled; raises DirectoryUnavailable."""
+    async def group(self, group: str, since: datetime | None = None) -> frozenset[str]:
+        """Return the people of a user group, nobody where it was deleted or disabled; raises DirectoryUnavailable.
+
+        *since*: what Slack said before doesn't count.
+        """
+        known = self._known.get(("group", group))
+        if since is not None and known is not None and known[0] < since:
+            del self._known["group", group]
         return await self._remember("group", group, GROUPS_FRESH, lambda: self._group(group))
 
     async def _group(self, group: str) -> frozenset[str]:

@@ -140,7 +140,7 @@ class Dispatcher:
         if _is_rate_limited(request):
             self._gatehouse.limits.take(COMMAND_RATE, request.caller.user)
         try:
-            await self._gatehouse.access.require_member(request.caller.user)
+            await self._gatehouse.access.require(request.caller.user, None)
         except NotAllowed:
             self._barred.add(request.caller.user)
             raise
@@ -158,7 +158,7 @@ class Dispatcher:
         route, caller = OPTIONS[request.menu], request.caller
         try:
             async with asyncio.timeout(OPTIONS_TIMEOUT):
-                await self._gatehouse.access.require(route.needs, caller.user, caller.channel)
+                await self._gatehouse.access.require(caller.user, caller.channel, route.needs)
                 return await route.run(request.text, caller, self._gatehouse)
         except NotAllowed:
             return ()
@@ -318,8 +318,7 @@ class Dispatcher:
     async def _check_right(self, command: Command | type[Command], caller: Caller) -> None:
         """Whether the caller may, here; raises NotAllowed or DirectoryUnavailable."""
         access = self._gatehouse.access
-        for first, *others in command.rights():
-            await access.require(first, caller.user, caller.channel, or_else=others)
+        await access.require(caller.user, caller.channel, *command.acts())
         if (caller.public or command.is_public) and (await access.directory.place(caller.channel)).shared:
             raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user)
 

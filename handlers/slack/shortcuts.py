@@ -64,7 +64,7 @@ async def member_info(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> C
 @shortcut("rule_new")
 async def new_rule(used: Shortcut | Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Open the form for a new rule from outside any channel: it asks for the channel of its card, whose policy applies."""
-    await gatehouse.access.require_somewhere("rule.create", caller.user)
+    await gatehouse.access.require(caller.user, None, "rule.create")
     return Modal(RuleForm.blank().view())
 
 

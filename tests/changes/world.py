@@ -509,7 +509,7 @@ class _Present:
     async def is_in(self, user: str, channel: str) -> bool:
         return await self.world.directory.is_in(user, channel)
 
-    async def group(self, group: str) -> frozenset[str]:
+    async def group(self, group: str, since: datetime | None = None) -> frozenset[str]:
         return await self.world.directory.group(group)
 
 

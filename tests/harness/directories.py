@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from bot.policy.access import Access
 from bot.policy.inquiry import DirectoryUnavailable
@@ -49,7 +50,7 @@ class Directory:
         self._require_answer(channel)
         return channel not in self.members or user in self.members[channel]
 
-    async def group(self, group: str) -> frozenset[str]:
+    async def group(self, group: str, since: datetime | None = None) -> frozenset[str]:
         self._require_answer(group)
         return self.groups.get(group, frozenset())
 

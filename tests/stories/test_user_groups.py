@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import timedelta
+from typing import Final
 
 import pytest
 
+from bot.changes.model.states import State
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
-from tests.conftest import SUPPORT
-from tests.harness.colleague import Colleague
+from tests.conftest import OPS, SUPPORT, Clock
+from tests.harness.channels import buttons
+from tests.harness.colleague import Colleague, approved_by
 from tests.harness.scraping import read_readiness
 
 OLD = "Redirect_x1old"
@@ -68,3 +73,82 @@ async def test_an_outage_of_groups_stops_only_what_depends_on_one(
     assert is_problem(refused.blocks)
     assert "change rules" in alice.slack_text(who)
     assert "read members" in alice.slack_text(who)
+
+
+SPENT: Final = """
+[roles.all]
+users = ["U0ALICE01", "U0BOB0001"]
+may = ["*"]
+
+[roles.oncall]
+groups = ["S0ONCALL"]
+may = ["read"]
+
+[[guards]]
+operation = "rule.delete"
+guard = "approve"
+approvers = ["oncall"]
+break_glass = ["oncall"]
+
+[[guards]]
+operation = "rule.update"
+guard = "approve"
+approvers = ["all", "oncall"]
+approvals = 2
+"""
+
+
+async def approve(alice: Colleague, cara: Colleague, clock: Clock) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    leave_on_call(cara)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
+    await cara.sees_problem()
+
+
+async def override(alice: Colleague, cara: Colleague, clock: Clock) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    leave_on_call(cara)
+    await cara.clicks(card, next(one["action_id"] for one in buttons(card.blocks) if "break_glass" in one["action_id"]))
+    await cara.sees_problem()
+
+
+async def complete(alice: Colleague, cara: Colleague, clock: Clock) -> None:
+    """Bob gives the last approval after Cara's, which was one of two."""
+    card = await alice.says(f"/rules off {OLD}")
+    await cara.clicks(card, "v1.decide.approve")
+    await cara.sees_change(state=State.PROPOSED, where=approved_by)
+    leave_on_call(cara)
+    bob = Colleague(cara.workspace, "U0BOB0001", OPS)
+    await bob.clicks(card, "v1.decide.approve")
+    await cara.sees_change(state=State.PROPOSED, where=lambda change: len(approved_by(change)) == 2)
+
+
+async def execute(alice: Colleague, cara: Colleague, clock: Clock) -> None:
+    """The service comes back two minutes after the approval."""
+    rules = cara.workspace.services.rules
+    card = await alice.says(f"/rules delete {OLD}")
+    rules.stage.faults.add("500", times=99)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
+    await cara.sees_change(state=State.APPROVED, where=lambda change: change.run.waits)
+    leave_on_call(cara)
+    rules.stage.faults.clear()
+    clock.ahead += timedelta(minutes=2)
+    failed = await cara.change_of(await cara.sees_change(state=State.FAILED))
+    assert failed.run.lost_right == cara.id
+
+
+def leave_on_call(cara: Colleague) -> None:
+    groups = cara.slack.state.groups
+    groups["S0ONCALL"] = replace(groups["S0ONCALL"], users=("U0ALICE01",))
+
+
+@pytest.mark.policy(SPENT)
+@pytest.mark.parametrize("spend", [approve, override, complete, execute])
+async def test_who_was_taken_out_of_a_group_lets_nothing_through_from_that_moment(
+    workspace: Sandbox, clock: Clock, alice: Colleague, cara: Colleague, spend: Callable[..., Awaitable[None]]
+) -> None:
+    await spend(alice, cara, clock)
+
+    assert [call.method for call in workspace.services.rules.calls() if call.method != "GET"] == []
+    asked = [one for one in workspace.slack.state.traffic if one["what"] == "usergroups.users.list"]
+    assert len(asked) < 8

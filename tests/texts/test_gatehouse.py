@@ -200,10 +200,11 @@ Requests that wait for a decision appear here.
 [Refresh]\
 """,
             "pending, and none that the reader may read": """\
-Pending
-Pending
-1 not shown: your roles don’t let you read it.
-[Refresh]  [Share in channel]\
+Nothing that you can read is pending.
+(white_check_mark) Nothing that you can read is pending.
+Requests that wait for a decision appear here.
+Changes that your roles don’t let you read aren’t shown.
+[Refresh]\
 """,
             "pending": """\
 1 pending change
@@ -237,9 +238,9 @@ Change the destination of “Old shop to new shop”: `https://shop.example.com/
             "temporary, and some that the reader may not read": """\
 1 temporary change
 1 temporary change
+Changes that your roles don’t let you read aren’t shown.
 “Sale 2026” is off until 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
-2 not shown: your roles don’t let you read them.
 [Refresh]  [Share in channel]\
 """,
         }
