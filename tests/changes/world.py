@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.batch import BatchWorker
 from bot.changes.journal import LEASE, Journal
 from bot.changes.model.change import Change
@@ -31,22 +30,20 @@ from bot.changes.timers import TimerWorker
 from bot.changes.worker import Backoff, LeaseLost, Wake
 from bot.clients.errors import ClientError, OutcomeUnknown
 from bot.clients.gate import CallContext
-from bot.clients.http import CallLimits, Service
-from bot.clients.members import MembersClient
-from bot.clients.rules import GroupsClient, RulesClient
+from bot.clients.http import CallLimits
 from bot.policy.access import Access
 from bot.policy.model import GuardRule, Person, Policy, Role, Why
-from bot.store.engine import Store, open_store
 from bot.store.tables import metadata
 from bot.text.documents import load
 from sandbox.services.database import Record
-from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from tests.harness import ground
 from tests.harness.clocks import EPOCH, StandingClock
 from tests.harness.directories import Directory
+from tests.harness.ground import Ground, open_ground
 from tests.harness.proposing import CHANGES
 from tests.harness.workers import fire_one, recover_one
 
-OPS, SITE = "C0OPS0001", "site_1"
+OPS, SITE = "C0OPS0001", ground.SITE
 EVERYBODY: Final = tuple(
     f"U0{name}" for name in ("ALICE", "ALICETOO", "BOBBO", "BOBTOO", "CARAA", "DANNY", "EVEEE", "GUEST")
 )
@@ -153,12 +150,9 @@ class Sent:
 
 
 @dataclass(slots=True)
-class World:
-    services: Services
-    store: Store
-    rules: RulesClient
-    groups: GroupsClient
-    members: MembersClient
+class World(Ground):
+    """What is really true of a run, and what was sent in it."""
+
     clock: StandingClock
     directory: Directory = field(default_factory=Directory)
     policy: Policy = POLICIES["default"]
@@ -232,9 +226,6 @@ class World:
         members = {("members", record["email"]): record for record in self.services.members.all(SITE)}
         return rules | groups | members
 
-    def live(self, target: Target) -> Record | None:
-        return self.truth().get(place_of(target))
-
     def left_by(self, change: Change) -> Record | None:
         """The target as it is now; as *change* left it, where another one has written to it since."""
         sent = self.sent.get(change.id)
@@ -250,14 +241,7 @@ class World:
         self.edits += 1
         self.edited[place] = self.edits
         service, key = place
-        rules, members, database = self.services.rules, self.services.members, self.services.database
-        match service:
-            case "rules":
-                rules.put(record | {"id": key}) if record else rules.remove(key)
-            case "groups":
-                rules.put_group(record | {"id": key}) if record else database.delete_group(key)
-            case _:
-                members.put(SITE, record | {"email": key}) if record else members.remove(SITE, key)
+        self.put(Target(service=service, key=key), record)
 
     async def sleep(self, seconds: float) -> None:
         """Time goes on while a process waits; one that waits for what does not come is dead by then."""
@@ -266,15 +250,6 @@ class World:
         if self.naps > MAX_NAPS:
             raise Died
         await asyncio.sleep(0)
-
-    def adapter(self, target: Target, context: CallContext = LOOKING) -> Adapter:
-        match target.service:
-            case "rules":
-                return RuleAdapter(self.rules.with_context(context))
-            case "groups":
-                return GroupAdapter(self.groups.with_context(context))
-            case _:
-                return MemberAdapter(self.members.with_context(context))
 
     async def arrive(self) -> None:
         """The services do what was sent to them LATE ago."""
@@ -557,16 +532,8 @@ def rule(name: str) -> Record:
 async def a_world(database_url: str) -> AsyncIterator[World]:
     """Both services over sockets, and a store: made once, and begun anew for every run."""
     clock, limits = StandingClock(), CallLimits(deadline=30.0, tries=1)
-    async with AsyncExitStack() as stack:
-        services = await stack.enter_async_context(running_services(seed=False))
-        rules = Service("rules", services.rules_url, {"x-api-key": RULES_KEY}, limits=limits)
-        keys = {"Authorization": f"Bearer {MEMBERS_KEY}"}
-        members = Service("members", services.members_url, keys, limits=limits)
-        for service in (rules, members):
-            await stack.enter_async_context(service)
-        store = await stack.enter_async_context(open_store(database_url, now=clock))
-        groups = GroupsClient(rules)
-        yield World(services, store, RulesClient(rules), groups, MembersClient(members, SITE), clock)
+    async with open_ground(database_url, now=clock, limits=limits, seed=False) as opened:
+        yield World(*opened, clock)
 
 
 def renames(world: World, name: str, **more: Any) -> Proposal:

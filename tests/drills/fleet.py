@@ -22,34 +22,26 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.adapters import RuleAdapter
-from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import State
-from bot.changes.pipeline import Pipeline, open_pipeline
+from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
-from bot.changes.targets import Adapter
-from bot.changes.worker import Wake
-from bot.clients.gate import CallContext
-from bot.clients.http import Service
-from bot.clients.rules import RulesClient
 from bot.server.manifest import document
 from bot.store.audit import Filters
-from bot.store.engine import Store, open_store
 from bot.store.queues import MAX_ATTEMPTS
 from bot.store.tables import changes, inbox
 from bot.text.documents import load
 from sandbox.gatehouse import ALICE, SHOP, STAFF
 from sandbox.services.database import Record
-from sandbox.services.running import RULES_KEY, Services, running_services
 from sandbox.slack.message import Message
 from sandbox.slack.people import User
 from sandbox.slack.running import LocalSlack, running_slack
 from tests.drills import replica as program
 from tests.harness.databases import BOTH
 from tests.harness.directories import Directory, access
+from tests.harness.ground import Ground, open_ground
 from tests.harness.programs import environment, free_ports, is_ready
 from tests.harness.proposing import record_only
 
@@ -170,15 +162,16 @@ class Replica:
         return self.log.read_text(errors="replace")[-3000:] if self.log.exists() else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fleet:
-    """The services, the Slack and the store of some replicas, all still there when those are gone."""
+@dataclass(slots=True)
+class Fleet(Ground):
+    """The ground of some replicas, and their Slack, all still there when those are gone.
 
-    services: Services
+    *process*: a way for the test itself to ask for changes, as one replica more that owns nothing.
+    """
+
     slack: LocalSlack
-    store: Store
-    pipeline: Pipeline
-    replicas: Sequence[Replica]
+    process: Pipeline = field(init=False)
+    replicas: Sequence[Replica] = ()
     people: Sequence[str] = field(default=STAFF)
 
     async def start(self) -> None:
@@ -202,7 +195,7 @@ class Fleet:
                 edit=Edit(kind=Kind.RULE_DELETE, target=target, before=rule, after=None),
                 request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a drill"),
             )
-            asked.append(await record_only(self.pipeline, proposal, idempotency_key=uuid4().hex))
+            asked.append(await record_only(self.process, proposal, idempotency_key=uuid4().hex))
             assert asked[-1].decision.guard is Guard.APPROVE
         return asked
 
@@ -276,37 +269,21 @@ async def running_fleet(
 ) -> AsyncIterator[Fleet]:
     """Everything but the replicas' processes, which `Fleet.start` or `Replica.start` forks; none survives the block."""
     async with AsyncExitStack() as stack:
-        services = await stack.enter_async_context(running_services())
+        ground = await stack.enter_async_context(open_ground(database_url, now=now))
         slack = await stack.enter_async_context(running_slack(document("http://127.0.0.1"), SHOP))
-        store = await stack.enter_async_context(open_store(database_url, now=now))
-        headers = {"x-api-key": RULES_KEY}
-        client = RulesClient(await stack.enter_async_context(Service("rules", services.rules_url, headers)))
-        added = people(slack, more_people)
+        fleet = Fleet(*ground, slack, people=[*STAFF, *people(slack, more_people)])
         made = []
         for number, port in enumerate(free_ports(replicas)):
-            own = environment(slack, services, database_url, port)
+            own = environment(slack, fleet.services, database_url, port)
             own |= {"LOG_LEVEL": "WARNING", "DRILL_TIMING": json.dumps(TIMING | timing)}
             made.append(Replica(own, port, folder / f"replica{number}.log"))
-        here = [*slack.state.channels[OPS].members]
-        fleet = Fleet(services, slack, store, _pipeline(store, client, here), made, [*STAFF, *added])
+        fleet.replicas = made
+        rights = access(Directory(members={OPS: slack.state.channels[OPS].members}))
+        fleet.process = fleet.pipeline(rights, now, max_waiting=1_000_000)
         try:
             yield fleet
         finally:
             await asyncio.gather(*(one.killed() for one in made if one.alive))
-
-
-def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipeline:
-    """A way for the test itself to ask for changes, as one replica more that owns nothing."""
-
-    def adapter(_: Target, context: CallContext) -> Adapter:
-        return RuleAdapter(client.with_context(context))
-
-    return open_pipeline(
-        Journal(store, now, "the drill", Wake(), Wake(), max_waiting=1_000_000),
-        adapter=adapter,
-        access=access(Directory(members={OPS: here})),
-        new_id=lambda: uuid4().hex,
-    )
 
 
 def sized(quick: int, ci: int, long: int) -> int:

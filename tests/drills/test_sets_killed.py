@@ -62,7 +62,7 @@ async def submitted(fleet: Fleet, items: Sequence[Item]) -> Change:
         columns=("email",),
         request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a drill"),
     )
-    return await fleet.pipeline.proposer.submit(proposal, idempotency_key="drill")
+    return await fleet.process.proposer.submit(proposal, idempotency_key="drill")
 
 
 async def as_if_never_killed(fleet: Fleet, whole: Change, many: int) -> None:

@@ -76,7 +76,7 @@ async def plan(fleet: Fleet, number: int, chance: random.Random) -> Change:
         edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=rule, after=after),
         request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a drill", starts_at=starts),
     )
-    made = await fleet.pipeline.proposer.submit(proposal, idempotency_key=uuid4().hex)
+    made = await fleet.process.proposer.submit(proposal, idempotency_key=uuid4().hex)
     assert made.state is State.PLANNED
     return made
 

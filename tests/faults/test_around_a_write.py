@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 @pytest.mark.parametrize("fault", AFTERWARDS)
 async def test_an_update_that_cannot_be_read_back_is_never_called_failed(world: World, fault: str) -> None:
     target = Target(service="rules", key=world.rule_id)
-    before, proxy = world.put(target, RULE), world.proxies["rules"]
+    before, proxy = world.hold(target, RULE), world.proxies["rules"]
     world.script(proxy, fault, AFTER_THE_WRITE.get(fault, Strike("GET", after=1, times=99)))
 
     change = await world.submit(Kind.RULE_UPDATE, before, RENAMED)
@@ -40,7 +40,7 @@ async def test_an_update_that_cannot_be_read_back_is_never_called_failed(world: 
 @pytest.mark.parametrize("fault", AFTERWARDS)
 async def test_a_removal_is_applied_only_where_the_list_can_show_it(world: World, fault: str) -> None:
     target = Target(service="members", site="site_1", key=world.email)
-    before, proxy = world.put(target, MEMBER), world.proxies["members"]
+    before, proxy = world.hold(target, MEMBER), world.proxies["members"]
     world.script(proxy, fault, AFTER_THE_WRITE.get(fault, Strike("GET", after=1, times=99)))
 
     change = await world.submit(Kind.MEMBER_REMOVE, before, None)
@@ -53,7 +53,7 @@ async def test_a_removal_is_applied_only_where_the_list_can_show_it(world: World
 @pytest.mark.parametrize("fault", ["refuse", "reset_before", "never", "500", "429", "3xx", "html", "refused_200"])
 async def test_an_edit_whose_second_step_fails_is_half_done_and_says_so(world: World, fault: str) -> None:
     target = Target(service="members", site="site_1", key=world.email)
-    before, proxy = world.put(target, MEMBER), world.proxies["members"]
+    before, proxy = world.hold(target, MEMBER), world.proxies["members"]
     world.script(proxy, fault, AFTER_THE_WRITE.get(fault, Strike("POST")))
 
     after = MEMBER | {"name": "Zoe Old", "allowedSegments": ["free", "vip", "beta"]}
@@ -68,7 +68,7 @@ async def test_an_edit_whose_second_step_fails_is_half_done_and_says_so(world: W
 @pytest.mark.threat("B2")
 async def test_a_write_that_lands_late_is_seen_by_a_later_look(world: World) -> None:
     target = Target(service="rules", key=world.rule_id)
-    before, proxy = world.put(target, RULE), world.proxies["rules"]
+    before, proxy = world.hold(target, RULE), world.proxies["rules"]
     proxy.next("never", method="PUT")
     proxy.next("edit_between", method="GET", after=2, meanwhile=lambda: world.services.rules.put(before | RENAMED))
 

@@ -49,7 +49,7 @@ async def test_an_end_comes_true_or_the_card_says_truly_why_not(world: World, fa
     await proxy.honest_again()
     change = await long_after(world, change)
 
-    revert = await world.pipeline().followups.last_revert(change)
+    revert = await world.process().followups.last_revert(change)
     match change.run.revert_failure:
         case "":
             assert change.run.undone_by is not None
@@ -70,7 +70,7 @@ async def test_an_end_comes_true_or_the_card_says_truly_why_not(world: World, fa
 async def made_for_an_hour(world: World, write: Write) -> Change:
     """The write as a temporary change, applied."""
     target = world.target(write.kind)
-    before = None if write.before is None else world.put(target, write.before)
+    before = None if write.before is None else world.hold(target, write.before)
     after = write.after
     if after is not None and target.service == "members":
         after = after | {"email": world.email}
@@ -79,16 +79,16 @@ async def made_for_an_hour(world: World, write: Write) -> Change:
         edit=Edit(kind=write.kind, target=target, before=before, after=after),
         request=ChangeRequest(requester="U1", channel="C1", revert_after=int(HOUR.total_seconds())),
     )
-    change = await world.pipeline().proposer.submit(proposal, idempotency_key=uuid4().hex)
+    change = await world.process().proposer.submit(proposal, idempotency_key=uuid4().hex)
     assert change.is_temporary
     return change
 
 
 async def at_its_end(world: World, change: Change) -> Change:
     """*change* once its end has come, and everybody has done what is due then."""
-    pipeline = world.pipeline()
+    pipeline = world.process()
     timers = TimerWorker(pipeline, Wake())
-    world.ahead = max(world.ahead, (change.request.reverts_at or world.now()) - world.now() + world.ahead)
+    world.clock.ahead += max(timedelta(), (change.request.reverts_at or world.clock()) - world.clock())
     while await fire_one(timers) or await recover_one(pipeline):
         pass
     return await pipeline.journal.get(change.id)
@@ -99,7 +99,7 @@ async def long_after(world: World, change: Change) -> Change:
     for _ in range(100):
         if not change.is_temporary:
             return change
-        world.ahead += timedelta(minutes=2)
+        world.clock.ahead += timedelta(minutes=2)
         change = await at_its_end(world, change)
     raise AssertionError("it has no end")
 
@@ -108,7 +108,7 @@ def is_back(world: World, change: Change, write: Write) -> bool:
     """Whether the target is as it was before; a rule that was deleted comes back under another id."""
     if write.kind is Kind.RULE_DELETE:
         return any(holds(rule, {"name": (write.before or {})["name"]}) for rule in world.services.rules.all())
-    return holds(world.live(change.edit.target), write.before)
+    return holds(world.made(change.edit.target), write.before)
 
 
 def revert_says_otherwise(revert: Change | None) -> bool:

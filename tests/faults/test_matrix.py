@@ -127,17 +127,19 @@ class Read:
 
 
 async def _listed(world: World) -> list[Record]:
-    listing = await world.rules().all()
+    world.rules.drop()
+    listing = await world.rules.all()
     assert listing.gap is None
     return [rule.document() for rule in listing.known]
 
 
 async def _got(world: World) -> Record:
-    return (await world.rules().get(world.rule_id)).document()
+    return (await world.rules.get(world.rule_id)).document()
 
 
 async def _members(world: World) -> list[Record]:
-    return [member.document() for member in (await world.members().all()).known]
+    world.members.drop()
+    return [member.document() for member in (await world.members.all()).known]
 
 
 READS: Final = {
@@ -175,8 +177,8 @@ ROUNDS: Final = range(5 if os.environ.get("RELIABILITY") == "long" else 1)
 async def test_a_read_ends_as_predicted(world: World, fault: str, operation: str, end: str, turn: int) -> None:
     read = READS[operation]
     proxy = world.proxies[read.service]
-    world.put(Target(service="rules"), RULE)
-    world.put(Target(service="members"), MEMBER)
+    world.put(Target(service="rules", key=world.rule_id), RULE)
+    world.put(Target(service="members", key=world.email), MEMBER)
     old = await read.ask(world)
     assert old == read.truth(world)
     world.script(proxy, fault, ON_A_READ.get(fault, Strike("GET", times=99)), seed=(operation, turn))
@@ -202,7 +204,7 @@ async def test_a_write_ends_as_predicted(world: World, fault: str, operation: st
     write = WRITES[operation]
     target = world.target(write.kind)
     proxy = world.proxy(target)
-    before = None if write.before is None else world.put(target, write.before)
+    before = None if write.before is None else world.hold(target, write.before)
     world.script(proxy, fault, AROUND_A_WRITE.get(fault, Strike(write.method)), seed=(operation, turn))
 
     change = await world.submit(write.kind, before, write.after)
@@ -224,7 +226,7 @@ async def test_a_set_of_two_ends_as_predicted(world: World, fault: str, operatio
     targets = [Target(service="rules", key=key) for key in (world.rule_id, world.other_id)]
     wanted = [
         Proposal.of(
-            edit=Edit(kind=write.kind, target=target, before=world.put(target, RULE), after=write.after),
+            edit=Edit(kind=write.kind, target=target, before=world.hold(target, RULE), after=write.after),
             request=ChangeRequest(requester="U1", channel="C1"),
         )
         for target in targets
@@ -241,7 +243,7 @@ async def test_a_set_of_two_ends_as_predicted(world: World, fault: str, operatio
 
 def ended(change: Change, write: Write, world: World) -> str:
     """The state of *change*, which must tell the truth: applied and what came of it, or failed and that none did."""
-    live = world.live(change.edit.target)
+    live = world.made(change.edit.target)
     came = holds(live, write.after)
     if change.state is State.APPLIED:
         assert change.run.result == live

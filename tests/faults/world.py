@@ -5,33 +5,28 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 from uuid import uuid4
 
-from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.batch import BatchWorker
-from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest, Guard
-from bot.changes.pipeline import Pipeline, open_pipeline
+from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal, combine
-from bot.changes.targets import Adapter
 from bot.changes.worker import Backoff, Wake
-from bot.clients.gate import CallContext
-from bot.clients.http import CallLimits, Service
-from bot.clients.members import MembersClient
-from bot.clients.rules import GroupsClient, RulesClient
+from bot.clients.http import CallLimits
 from bot.policy.model import GuardRule, Policy
-from bot.store.engine import Store
 from sandbox.services.database import Record
-from sandbox.services.running import RULES_KEY, Services
+from sandbox.services.running import RULES_KEY
 from sandbox.services.seed import RULES as SEEDED
 from sandbox.services.seed import seed as fill
+from tests.conftest import Clock
 from tests.faults.proxy import FaultProxy
 from tests.harness.directories import access
+from tests.harness.ground import Ground
 from tests.harness.proposing import CHANGES
 from tests.harness.workers import recover_one
 
@@ -64,22 +59,16 @@ numbers = itertools.count(1)
 
 
 @dataclass(slots=True)
-class World:
-    """Both services behind proxies, a store before them; and the rules, the group and the member of a case."""
+class World(Ground):
+    """The services are behind proxies; and there are the rules, the group and the member of a case."""
 
-    services: Services
+    clock: Clock
     proxies: dict[str, FaultProxy]
-    clients: dict[str, Service]
-    store: Store = field(init=False)
     rule_id: str = ""
     other_id: str = ""
     """The second rule, of a set of two."""
     group_id: str = ""
     email: str = ""
-    ahead: timedelta = timedelta(0)
-
-    def now(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
 
     async def begin(self) -> None:
         """Everything as it was seeded, and a target that no change ever had."""
@@ -90,6 +79,7 @@ class World:
         fill(self.services.database, rules_key=RULES_KEY)
         for proxy in self.proxies.values():
             await proxy.honest_again()
+        self.rules.drop()
 
     def target(self, kind: Kind) -> Target:
         if kind.partition(".")[0] == "member":
@@ -102,24 +92,15 @@ class World:
         """The one before the service that has the target: groups are with the rules."""
         return self.proxies["members" if target.service == "members" else "rules"]
 
-    def put(self, target: Target, record: Record) -> Record:
+    def hold(self, target: Target, record: Record) -> Record:
         """Let the service hold *record*; return it with its key."""
-        if target.service == "rules":
-            self.services.rules.put(whole := record | {"id": target.key or self.rule_id})
-        elif target.service == "groups":
-            self.services.rules.put_group(whole := record | {"id": self.group_id})
-        else:
-            self.services.members.put("site_1", whole := record | {"email": self.email})
-        return whole
+        self.put(target, record)
+        return self.live(target) or {}
 
-    def live(self, target: Target) -> Record | None:
+    def made(self, target: Target) -> Record | None:
         """What the service holds of *target*; of a rule that has no key yet, the one that nobody else made."""
-        if target.service == "members":
-            return self.services.members.get("site_1", self.email)
-        if target.service == "groups":
-            return self.services.rules.group(self.group_id)
         if target.key is not None:
-            return self.services.rules.get(target.key)
+            return self.live(target)
         return next((rule for rule in self.services.rules.all() if rule["id"] not in THEIRS), None)
 
     def edited(self) -> None:
@@ -150,32 +131,8 @@ class World:
             seed=seed,
         )
 
-    def rules(self) -> RulesClient:
-        return RulesClient(self.clients["rules"])
-
-    def members(self) -> MembersClient:
-        return MembersClient(self.clients["members"], "site_1")
-
-    def groups(self) -> GroupsClient:
-        return GroupsClient(self.clients["rules"])
-
-    def adapter(self, target: Target, context: CallContext) -> Adapter:
-        match target.service:
-            case "rules":
-                return RuleAdapter(self.rules().with_context(context))
-            case "groups":
-                return GroupAdapter(self.groups().with_context(context))
-            case _:
-                return MemberAdapter(self.members().with_context(context))
-
-    def pipeline(self) -> Pipeline:
-        return open_pipeline(
-            Journal(self.store, self.now, "the test", Wake(), Wake()),
-            adapter=self.adapter,
-            access=access(policy=UNGUARDED),
-            new_id=lambda: uuid4().hex,
-            reconcile_after=(0.0, 0.01, 0.02),
-        )
+    def process(self) -> Pipeline:
+        return self.pipeline(access(policy=UNGUARDED), self.clock)
 
     async def submit(self, kind: Kind, before: Record | None, after: Record | None) -> Change:
         """Have the target changed from *before* to *after*: a member with its key, a rule's body without."""
@@ -187,18 +144,18 @@ class World:
             edit=Edit(kind=kind, target=target, before=before, after=after),
             request=ChangeRequest(requester="U1", channel="C1"),
         )
-        return await self.pipeline().proposer.submit(proposal, idempotency_key=uuid4().hex)
+        return await self.process().proposer.submit(proposal, idempotency_key=uuid4().hex)
 
     async def later(self, change: Change) -> Change:
         """*change* as it is once its service may have done it, if it ever does."""
-        self.ahead += timedelta(minutes=3)
-        while await recover_one(self.pipeline()):
+        self.clock.ahead += timedelta(minutes=3)
+        while await recover_one(self.process()):
             pass
-        return await self.pipeline().journal.get(change.id)
+        return await self.process().journal.get(change.id)
 
     async def submit_set(self, wanted: Sequence[Proposal]) -> Sequence[Change]:
         """Have several things done as one, with those settled that were unknown at first; the parts as they ended."""
-        pipeline, pauses = self.pipeline(), Pauses()
+        pipeline, pauses = self.process(), Pauses()
         sets = BatchWorker(
             pipeline.executor,
             pipeline.proposer.new_id,
