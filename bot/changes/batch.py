@@ -26,8 +26,8 @@ from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, keep_chang
 from bot.clients.errors import ClientError
 from bot.policy.inquiry import DirectoryUnavailable
 from bot.store.audit import Event
-from bot.store.changes import SERVICES
 from bot.store.items import Items
+from bot.store.tables import SERVICES
 
 log = structlog.get_logger(__name__)
 

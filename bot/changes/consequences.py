@@ -13,7 +13,6 @@ from bot.changes.model.parts import Guard
 from bot.changes.model.states import Move, State
 from bot.store.engine import Store
 from bot.store.outbox import Purpose
-from bot.store.queues import TimerKind
 
 
 class Consequence(NamedTuple):
@@ -91,10 +90,10 @@ def _offer_time(change: Change) -> datetime | None:
     return ends - min(OFFER_BEFORE, (ends - (change.run.finished_at or change.created)) * MIN_OFFER_SHARE)
 
 
-DUE_TIMES: Final[Mapping[TimerKind | Purpose, Callable[[Change], datetime | None]]] = {
-    TimerKind.EXPIRE: _expiry_time,
-    TimerKind.START: _start_time,
-    TimerKind.REVERT: _revert_time,
+DUE_TIMES: Final[Mapping[Purpose, Callable[[Change], datetime | None]]] = {
+    Purpose.EXPIRE: _expiry_time,
+    Purpose.START: _start_time,
+    Purpose.REVERT: _revert_time,
     Purpose.REMIND: _reminder_time,
     Purpose.STARTS: _start_notice_time,
     Purpose.OFFER: _offer_time,
@@ -143,10 +142,7 @@ async def set_due(store: Store, tx: AsyncConnection, was: Change | None, now: Ch
         # A message that was sent, or a timer that fired, must not become due again because something else changed.
         if due == (due_of(was) if was is not None else None):
             continue
-        if isinstance(what, TimerKind):
-            timers = store.timers
-            await (timers.clear(tx, now.id, what) if due is None else timers.set(tx, now.id, what, due))
-        elif due is None:
+        if due is None:
             await store.outbox.drop_for_later(tx, now.id, what)
         else:
             await store.outbox.enqueue(tx, now.id, what, due=due)

@@ -1,10 +1,11 @@
-"""Deliver the messages of the outbox to Slack, with retries."""
+"""Work off the outbox: deliver its messages to Slack, with retries, and have the rest done."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,12 +24,15 @@ from bot.metrics import DELIVERED, UNDELIVERED
 from bot.store.db import StoreError
 from bot.store.engine import Store
 from bot.store.leases import Note
-from bot.store.outbox import Delivery, Purpose
+from bot.store.outbox import LANES, MESSAGES, Delivery, Purpose
 
 log = structlog.get_logger(__name__)
 
 DELIVERIES_AT_ONCE: Final = 4
-"""Channels and people that are sent to at the same time: where Slack is slow in one, the others don't wait."""
+"""Channels and people that are sent to at the same time: where Slack is slow in one, the others don't wait.
+
+Of each lane of work, as many at the same time.
+"""
 MAX_TRIES = 12
 """Tries before a message that Slack refuses is given up with an error in the log: with the waits below, most of an hour."""
 MAX_UNENDED_TRIES: Final = 3
@@ -75,60 +79,68 @@ class Pace:
 
 @dataclass(slots=True)
 class OutboxWorker:
-    """Delivers the messages of the outbox. Any replica may; a claim with a lease decides who does."""
+    """Does what is due in the outbox. Any replica may; a claim with a lease decides who does."""
 
     journal: Journal
     deliver: Callable[[Change, str, bool], Awaitable[Note | None]]
     """Is given a change, the purpose of a message, and whether that is to be plain."""
+    work: Callable[[Delivery], Awaitable[None]]
+    """Does what is no message."""
     wake: Wake
     _claimed: list[Delivery] = field(default_factory=list)
-    """Messages that are claimed and about to be delivered."""
-    _busy: set[str] = field(default_factory=set)
-    """Channels and people that a message is claimed for: the next one waits, so that each gets them in order."""
+    """What is claimed and about to be done."""
+    _busy: dict[str, str] = field(default_factory=dict)
+    """The lane of each recipient that something is claimed for: the next one waits, so that each gets them in order."""
     _next_due: datetime | None = None
-    """When the next message is due that can be delivered, by the last look; None where there was none."""
+    """When the next is due that can be done, by the last look; None where there was none."""
 
     @property
     def _store(self) -> Store:
         return self.journal.store
 
     async def run(self, *, every: float) -> None:
-        """Deliver until cancelled; look for the work of others every so many seconds."""
+        """Do what is due until cancelled; look for what others have enqueued every so many seconds."""
         await work_off(
             "outbox",
-            ["messages"],
-            self._claim,
-            self._deliver_claimed,
-            width=DELIVERIES_AT_ONCE,
+            ["all"],
+            lambda _: self._claim(LANES),
+            self._do,
+            width=DELIVERIES_AT_ONCE * len(LANES),
             every=every,
             wake=self.wake,
             due_in=self._due_in,
         )
 
-    async def _claim(self, _: str) -> Delivery | None:
-        """Claim the next message for a channel or person that gets none at the moment."""
+    def _room(self, lanes: Collection[str]) -> dict[str, int]:
+        """Return how many more of each of *lanes* may be done at the same time, without those that are full."""
+        if self.journal.stopping.is_set():
+            lanes = [MESSAGES]
+        busy = Counter(self._busy.values())
+        return {lane: DELIVERIES_AT_ONCE - busy[lane] for lane in lanes if busy[lane] < DELIVERIES_AT_ONCE}
+
+    async def _claim(self, lanes: Collection[str]) -> Delivery | None:
+        """Claim the next of *lanes* for a recipient that nothing is done for at the moment."""
         if not self._claimed:
-            self._next_due = await self._store.outbox.next_due(but=self._busy)
+            room = self._room(lanes)
+            self._next_due = await self._store.outbox.next_due(room, but=self._busy)
             if self._next_due is None or self._next_due > self.journal.now():
                 return None
-            taking = asyncio.create_task(self._take(DELIVERIES_AT_ONCE - len(self._busy)))
+            taking = asyncio.create_task(self._take(room))
             try:
                 await asyncio.shield(taking)
             except asyncio.CancelledError:
-                # If the claim were cut off after its commit, its messages would wait until their lease ends.
+                # If the claim were cut off after its commit, what it claimed would wait until its lease ends.
                 await asyncio.wait([taking])
                 raise
         return self._claimed.pop(0) if self._claimed else None
 
-    async def _take(self, limit: int) -> None:
-        self._claimed = await self._store.outbox.claim(
-            self.journal.owner, self.journal.lease, limit=limit, but=self._busy
-        )
-        self._busy |= {message.to for message in self._claimed}
+    async def _take(self, room: Mapping[str, int]) -> None:
+        self._claimed = await self._store.outbox.claim(self.journal.owner, self.journal.lease, room, but=self._busy)
+        self._busy |= {each.to: each.lane for each in self._claimed}
 
     async def _due_in(self, most: float) -> float:
-        """Seconds until something is due that can be delivered then, at most *most*; the end of a delivery wakes the worker."""
-        due = self._next_due if len(self._busy) < DELIVERIES_AT_ONCE else None
+        """Seconds until something is due that can be done then, at most *most*; the end of a delivery wakes the worker."""
+        due = self._next_due if self._room(LANES) else None
         return most if due is None else min(most, max(0.01, (due - self.journal.now()).total_seconds()))
 
     async def flush(self, seconds: float) -> None:
@@ -143,16 +155,16 @@ class OutboxWorker:
 
     async def deliver_one(self) -> bool:
         """Deliver the next message that is due; False where none is."""
-        if (message := await self._claim("messages")) is None:
+        if (message := await self._claim([MESSAGES])) is None:
             return False
-        await self._deliver_claimed(message)
+        await self._do(message)
         return True
 
-    async def _deliver_claimed(self, message: Delivery) -> None:
+    async def _do(self, claimed: Delivery) -> None:
         try:
-            await self._try(message)
+            await (self._try(claimed) if claimed.lane == MESSAGES else self.work(claimed))
         finally:
-            self._busy.discard(message.to)
+            self._busy.pop(claimed.to, None)
 
     async def _try(self, message: Delivery) -> None:
         try:

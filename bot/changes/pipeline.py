@@ -25,7 +25,7 @@ from bot.changes.rights import Rights, Seen
 from bot.changes.targets import AdapterOf
 from bot.changes.worker import Wake, work_off
 from bot.policy.access import Access
-from bot.store.changes import SERVICES
+from bot.store.tables import SERVICES
 
 log = structlog.get_logger(__name__)
 

@@ -1,13 +1,12 @@
 """Do what falls due: expire requests, start planned changes, revert temporary changes.
 
-Any replica may take what is due; a claim with a lease decides who does. What was due while Gatehouse was down is done at
-the next start, and reported as late.
+`OutboxWorker` claims it. What was due while Gatehouse was down is done at the next start, and reported as late.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -22,21 +21,17 @@ from bot.changes.model.states import LIVE, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
 from bot.changes.refusals import NotPlanned, NotTemporary, NotUndoable
-from bot.changes.worker import Wake, work_off
 from bot.clients.errors import PERMANENT_CODES, REFUSALS, ClientError
 from bot.policy.inquiry import DirectoryUnavailable
 from bot.store.audit import GATEHOUSE
 from bot.store.db import TargetBusy
-from bot.store.outbox import Purpose
-from bot.store.queues import LANES, Timer, TimerKind
+from bot.store.outbox import Delivery, Purpose
 
 log = structlog.get_logger(__name__)
 
 LATE_AFTER: Final = timedelta(minutes=2)
 """A temporary change that is reverted later than this is reported as late."""
 
-TIMERS_AT_ONCE: Final = 4
-"""Timers of one lane."""
 NEXT_TURN: Final = timedelta(seconds=10)
 """Until the next try of what is due and can't be done yet."""
 MIN_RETRY: Final = timedelta(seconds=30)
@@ -47,61 +42,34 @@ TRIES_UNTIL_TOLD: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class TimerWorker:
-    """Claims due timers and does their work."""
+    """Does the work of timers: rows of the outbox that are no message."""
 
     pipeline: Pipeline
-    wake: Wake
-    _next_due: dict[str, datetime | None] = field(default_factory=dict)
-    """When the next timer of each lane is due, by the last look."""
 
     @property
     def journal(self) -> Journal:
         return self.pipeline.journal
 
-    async def run(self, *, every: float) -> None:
-        """Do what is due until cancelled, looking for timers that others have set every so many seconds."""
-        await work_off(
-            "timers",
-            LANES,
-            self._claim,
-            self.do,
-            width=TIMERS_AT_ONCE,
-            every=every,
-            wake=self.wake,
-            due_in=self._due_in,
-        )
-
-    async def _claim(self, lane: str) -> Timer | None:
-        due = self._next_due[lane] = await self.journal.store.timers.next_due(lane)
-        if due is None or due > self._now:
-            return None
-        return await self.journal.store.timers.claim(self.journal.owner, self.journal.lease, lane)
-
-    async def _due_in(self, most: float) -> float:
-        """Return the seconds until another timer is due, at most *most*; one that is overdue waits for a free place."""
-        waits = [(due - self._now).total_seconds() for due in self._next_due.values() if due is not None]
-        return min([most, *(max(0.01, wait) for wait in waits if wait > 0)])
-
-    async def do(self, timer: Timer) -> None:
-        """Do what a claimed *timer* is for, and remove it, or set it for the next try."""
+    async def do(self, timer: Delivery) -> None:
+        """Do what a claimed *timer* is for; it is done then, or set for the next try."""
         store = self.journal.store
         change = await store.changes.get(timer.change_id)
-        again = None if change is None else await TIMER_HANDLERS[timer.kind](self, change, timer)
-        # Only after its work, which may be done twice but must not be lost: a process that dies before leaves the timer.
+        again = None if change is None else await TIMER_HANDLERS[timer.purpose](self, change, timer)
+        # Only after its work, which may be done twice but must not be lost: a process that dies before leaves it due.
         if again is None:
-            await store.timers.remove(timer)
+            await store.outbox.mark_delivered(timer)
         else:
-            await store.timers.reschedule(timer, again)
+            await store.outbox.retry(timer, again)
 
     @property
     def _now(self) -> datetime:
         return self.journal.now()
 
-    async def _expire(self, change: Change, _: Timer) -> datetime | None:
+    async def _expire(self, change: Change, _: Delivery) -> datetime | None:
         await self.pipeline.decisions.expire(change)
         return None
 
-    async def _start(self, change: Change, _: Timer) -> datetime | None:
+    async def _start(self, change: Change, _: Delivery) -> datetime | None:
         """Begin a planned change; where it is too late, hold it and ask, since the moment that it was meant for may be over."""
         starts = change.request.starts_at
         if change.state is not State.PLANNED or change.run.held or starts is None:
@@ -136,15 +104,15 @@ class TimerWorker:
             await self.journal.store.outbox.enqueue(tx, change.id, purpose)
         self.journal.wake_outbox()
 
-    async def _revert(self, change: Change, timer: Timer) -> datetime | None:
+    async def _revert(self, change: Change, timer: Delivery) -> datetime | None:
         """Revert a temporary change at its end; where somebody changed its target since, leave it and say so."""
         again = await self._try_to_revert(change, timer)
         # At this one try, not from it on, or the message would be sent after each.
-        if again is not None and timer.number + 1 == TRIES_UNTIL_TOLD:
+        if again is not None and timer.attempt == TRIES_UNTIL_TOLD:
             await self._enqueue(change, Purpose.LATE.of(change.request.reverts_at or change.created))
         return again
 
-    async def _try_to_revert(self, change: Change, timer: Timer) -> datetime | None:
+    async def _try_to_revert(self, change: Change, timer: Delivery) -> datetime | None:
         """Try to revert *change*; return when it is due again, None where nothing is left to try."""
         ends = change.request.reverts_at
         if not change.is_temporary or ends is None:
@@ -261,19 +229,19 @@ def _is_transient(failed: Change) -> bool:
     return failed.run.refusal not in PERMANENT_CODES
 
 
-def _cause(change: Change, timer: Timer, now: datetime) -> Cause:
+def _cause(change: Change, timer: Delivery, now: datetime) -> Cause:
     """Return the cause of a revert of *change* at its end, with how late it is and which try this is."""
     late = now - (change.request.reverts_at or now)
     return Cause(
         kind=CauseKind.END,
         requester=change.request.requester,
         late_seconds=int(late.total_seconds()) if late > LATE_AFTER else 0,
-        tries=timer.number + 1,
+        tries=timer.attempt,
     )
 
 
-TIMER_HANDLERS: Final[Mapping[TimerKind, Callable[[TimerWorker, Change, Timer], Awaitable[datetime | None]]]] = {
-    TimerKind.EXPIRE: TimerWorker._expire,
-    TimerKind.START: TimerWorker._start,
-    TimerKind.REVERT: TimerWorker._revert,
+TIMER_HANDLERS: Final[Mapping[str, Callable[[TimerWorker, Change, Delivery], Awaitable[datetime | None]]]] = {
+    Purpose.EXPIRE: TimerWorker._expire,
+    Purpose.START: TimerWorker._start,
+    Purpose.REVERT: TimerWorker._revert,
 }

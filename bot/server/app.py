@@ -115,10 +115,10 @@ async def running(
             own = {"slack": health_of(slack.trouble), **socket, "clock": health_of(slack.clock_trouble())}
             return {**own, **await store.health(), **scopes, **groups}
 
-        wake_outbox, wake_timers, wake_batches = Wake(), Wake(), Wake()
+        wake_outbox, wake_batches = Wake(), Wake()
 
         def wake_workers() -> None:
-            for wake in (wake_outbox, wake_timers, wake_batches):
+            for wake in (wake_outbox, wake_batches):
                 wake()
 
         lease = lease_for(settings.service_timeout) if timing.lease is None else timedelta(seconds=timing.lease)
@@ -166,8 +166,7 @@ async def running(
             services.groups.groups,
             pipeline.freezes,
         )
-        outbox = OutboxWorker(pipeline.journal, cards.deliver, wake=wake_outbox)
-        timers = TimerWorker(pipeline, wake_timers)
+        outbox = OutboxWorker(pipeline.journal, cards.deliver, TimerWorker(pipeline).do, wake_outbox)
         batches = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake_batches)
         await signing_in
         # Somebody who has fixed what Slack refused often restarts Gatehouse, so such messages are tried again.
@@ -180,7 +179,6 @@ async def running(
             await stack.enter_async_context(_in_background(work))
         claiming = (
             router.resume(every=timing.recover_every),
-            timers.run(every=timing.look_every),
             pipeline.recover(every=timing.recover_every),
             batches.run(every=timing.recover_every),
         )

@@ -53,7 +53,6 @@ async def _read_backlogs(store: Store) -> dict[str, tuple[int, float]]:
     return {
         **await store.changes.backlogs(),
         **await store.outbox.backlogs(),
-        "timer": await store.timers.backlog(),
         "request": await store.inbox.backlog(),
     }
 

@@ -1,1 +1,1 @@
-"""The persistent state, on SQLite or PostgreSQL: changes, stored requests, cards, the outbox and timers."""
+"""The persistent state, on SQLite or PostgreSQL: changes, stored requests, cards, and the outbox with its timers."""

@@ -12,15 +12,14 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.states import State
 from bot.store.db import Session, UnreadableRow
-from bot.store.tables import LIVE_STATES, NEW, STORED, Row, changes, items, seen, timers
+from bot.store.outbox import WAITS, Purpose
+from bot.store.tables import LIVE_STATES, NEW, STORED, Row, changes, items, outbox, seen
 from bot.text.documents import dump, load
 
 MAX_OUT_OF_ORDER: Final = 20
 """How many changes of one target are searched for the one that was done last."""
 CLAIMED: Final = (State.APPLYING, State.UNKNOWN)
 """States of a change that a process has claimed, though its lease may be over."""
-START, REVERT = "start", "revert"
-"""The timers of planned changes, and of the ends of temporary changes."""
 MAX_IDS_PER_QUERY: Final = 500
 
 
@@ -34,7 +33,7 @@ def _select_newest(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 def is_temporary() -> sa.ColumnElement[bool]:
     """Return the condition for changes that are still to be reverted automatically."""
-    return changes.c.id.in_(sa.select(timers.c.change_id).where(timers.c.kind == REVERT))
+    return changes.c.id.in_(sa.select(outbox.c.change_id).where(WAITS, outbox.c.purpose == Purpose.REVERT))
 
 
 def _is_upcoming() -> sa.ColumnElement[bool]:
@@ -134,9 +133,10 @@ class ChangeQueries:
 
     async def find_due(self, target: Target) -> Sequence[Change]:
         """Return what is due to start or to be reverted: changes of *target*, and bulk changes; all where *target* has no key."""
-        # After a failed try its timer is set for the next one, but it is due all the same.
-        is_due = sa.or_(timers.c.due <= self._session.now(), timers.c.number > 0)
-        ids = sa.select(timers.c.change_id).where(timers.c.kind.in_([START, REVERT]), is_due)
+        # After a failed try it waits for the next one, but it is due all the same.
+        is_due = sa.or_(outbox.c.due <= self._session.now(), outbox.c.attempt > 0)
+        begins_or_ends = outbox.c.purpose.in_([Purpose.START, Purpose.REVERT])
+        ids = sa.select(outbox.c.change_id).where(WAITS, begins_or_ends, is_due)
         about = sa.true() if target.key is None else sa.or_(changes.c.target == str(target), changes.c.size > 0)
         return await self._list(select_changes(changes.c.id.in_(ids), about))
 

@@ -23,23 +23,15 @@ from bot.store.tables import (
     changes,
     decisions,
     hold_key,
+    is_of_service,
     micros,
     moment,
     row_of,
     seen,
 )
 
-SERVICES: Final = ("rules", "members")
-"""The services that changes are written to, each with its own slots for due work. Groups belong to ``rules``."""
-
 UNREADABLE_AGAIN: Final = timedelta(hours=1)
 """How long a change whose row can't be read is not claimed."""
-
-
-def is_of_service(service: str) -> sa.ColumnElement[bool]:
-    """Return the condition for changes whose target is at *service*, one of `SERVICES`."""
-    members = changes.c.target.startswith("members/")
-    return members if service == "members" else sa.not_(members)
 
 
 def _new_row(change: Change, idempotency_key: str) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from bot.store.db import (
     open_private,
     timeout_statement,
 )
+from bot.store.inbox import Inbox
 from bot.store.items import Items
 from bot.store.migrations.run import (
     MIGRATIONS,
@@ -43,7 +44,6 @@ from bot.store.migrations.run import (
     usable_schema,
 )
 from bot.store.outbox import Cards, Outbox
-from bot.store.queues import Inbox, Timers
 from bot.store.tables import changes
 
 log = structlog.get_logger(__name__)
@@ -60,7 +60,6 @@ class Store:
     cards: Cards
     lists: LastLists
     former_ids: FormerIds
-    timers: Timers
     audit: Audit
     items: Items
     channel_settings: ChannelSettings
@@ -74,7 +73,7 @@ class Store:
         # Due means before now, hence one microsecond less.
         past = self.session.now() - 1
         async with self.transaction() as tx:
-            for queue in (self.changes, self.inbox, self.outbox, self.timers):
+            for queue in (self.changes, self.inbox, self.outbox):
                 await queue.leases.end(tx)
             left = sa.and_(changes.c.state == State.APPROVED, changes.c.due > past)
             await tx.execute(sa.update(changes).where(left).values(due=past))
@@ -82,7 +81,7 @@ class Store:
     async def give_back_leases(self, owner: str) -> None:
         """End the leases of *owner*, whose process is ending, so that its work is taken over at once."""
         async with self.transaction() as tx:
-            for queue in (self.changes, self.inbox, self.outbox, self.timers):
+            for queue in (self.changes, self.inbox, self.outbox):
                 await queue.leases.give_back(tx, owner)
 
     async def health(self) -> dict[str, Health]:
@@ -125,7 +124,6 @@ def _store(session: Session) -> Store:
         cards=Cards(session),
         lists=LastLists(session, channel_settings),
         former_ids=FormerIds(session),
-        timers=Timers(session),
         audit=audit,
         items=Items(session),
         channel_settings=channel_settings,

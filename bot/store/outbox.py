@@ -1,11 +1,13 @@
-"""Messages to Slack: the outbox, claimed under leases, and where the delivered messages are."""
+"""The outbox: messages to Slack and work that is due, claimed under leases; and where the delivered messages are."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -13,7 +15,42 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.db import Session, upsert
 from bot.store.leases import Leases, Note
-from bot.store.tables import cards, changes, micros, moment, outbox
+from bot.store.tables import SERVICES, cards, changes, is_of_service, micros, moment, outbox
+
+
+class Purpose(StrEnum):
+    """What a row is for. A message that may come several times and is not `FOR_LATER` has a moment behind a dash."""
+
+    CARD = "card"
+    RESULT = "result"
+    BREAK_GLASS = "break_glass"
+    LATE = "late"
+    LEFT = "left"
+    REMIND = "remind"
+    STARTS = "starts"
+    STARTED = "started"
+    MOVED = "moved"
+    HELD = "held"
+    OFFER = "offer"
+    NOTIFY = "notify"
+    EXPIRE = "expire"
+    START = "start"
+    REVERT = "revert"
+
+    def of(self, moment: datetime) -> str:
+        """Return the purpose of the message about this *moment* and no other."""
+        # A purpose has room for 16 characters; eight digits tell moments of three years apart.
+        return f"{self}-{int(moment.timestamp()) % 100_000_000}"
+
+
+WORK: Final = frozenset({Purpose.EXPIRE, Purpose.START, Purpose.REVERT})
+"""What is to be done to a change, rather than said of it."""
+FOR_LATER: Final = WORK | {Purpose.REMIND, Purpose.STARTS, Purpose.OFFER}
+"""What is enqueued long before it is due, and dropped where it is no longer needed."""
+MESSAGES: Final = "messages"
+LANES: Final = (MESSAGES, "no service", *SERVICES)
+"""None of them waits for another: starts and reverts call the service of their target, expiries call none."""
+
 
 _card = outbox.alias("card")
 
@@ -32,25 +69,35 @@ WAITS: Final = outbox.c.delivered < outbox.c.version
 GIVEN_UP: Final = (outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
 """Of messages that Slack refused for good."""
 CAN_GO: Final = sa.or_(
-    outbox.c.purpose.in_(["card", "result"]),
+    outbox.c.purpose.in_([*WORK, "card", "result"]),
     _card_column(_card.c.change_id).is_(None),
     sa.and_(_card_column(_card.c.delivered) > 0, _card_column(cards.c.ts).is_not(None)),
 )
 """Condition: a note in a card's thread waits for the card, since nobody can answer a reminder without the request."""
 
 
+_service = sa.select(sa.case(*((is_of_service(name), name) for name in SERVICES)))
+LANE: Final = sa.case(
+    (outbox.c.purpose.not_in(WORK), MESSAGES),
+    (outbox.c.purpose == Purpose.EXPIRE, "no service"),
+    else_=_service.where(changes.c.id == outbox.c.change_id).correlate(outbox).scalar_subquery(),
+)
+"""The expression for the lane of a row."""
 _direct = sa.or_(outbox.c.purpose == "result", outbox.c.purpose.startswith("notify-"), changes.c.channel == "")
 _place = sa.select(sa.case((_direct, changes.c.requester), else_=changes.c.channel))
-RECIPIENT: Final = sa.func.coalesce(
-    _place.where(changes.c.id == outbox.c.change_id).correlate(outbox).scalar_subquery(), outbox.c.change_id
-)
-"""The expression for the channel or the person that a message is for."""
+_recipient = _place.where(changes.c.id == outbox.c.change_id, outbox.c.purpose.not_in(WORK)).correlate(outbox)
+RECIPIENT: Final = sa.func.coalesce(_recipient.scalar_subquery(), outbox.c.change_id)
+"""The expression for the channel or the person that a message is for, or the change that something is done to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A message that *owner* is to deliver to the channel or person *to*; *version* counts how often it was enqueued."""
+    """A message that *owner* is to deliver to the channel or person *to*, or work that it is to do.
 
+    *version* counts how often it was enqueued, *attempt* how often it was claimed since.
+    """
+
+    lane: str
     to: str
     change_id: str
     purpose: str
@@ -66,30 +113,7 @@ class Delivery:
         return f"{self.purpose}-{self.version}" if self.purpose in FOR_LATER else self.purpose
 
 
-class Purpose(StrEnum):
-    """What a message is for. One that may come several times and is not `FOR_LATER` has a moment behind a dash."""
-
-    CARD = "card"
-    RESULT = "result"
-    BREAK_GLASS = "break_glass"
-    LATE = "late"
-    LEFT = "left"
-    REMIND = "remind"
-    STARTS = "starts"
-    STARTED = "started"
-    MOVED = "moved"
-    HELD = "held"
-    OFFER = "offer"
-    NOTIFY = "notify"
-
-    def of(self, moment: datetime) -> str:
-        """Return the purpose of the message about this *moment* and no other."""
-        # A purpose has room for 16 characters; eight digits tell moments of three years apart.
-        return f"{self}-{int(moment.timestamp()) % 100_000_000}"
-
-
-FOR_LATER: Final = frozenset({Purpose.REMIND, Purpose.STARTS, Purpose.OFFER})
-"""Messages that are enqueued long before they are due, and dropped where they are no longer needed."""
+ONE_MESSAGE: Final = {MESSAGES: 1}
 
 
 class Outbox:
@@ -131,26 +155,23 @@ class Outbox:
         untried = sa.and_(news, outbox.c.attempt == 0, self.leases.free)
         await tx.execute(sa.update(outbox).where(untried, WAITS).values(due=self._session.now()))
 
-    async def claim(self, owner: str, lease: timedelta, *, limit: int = 1, but: Collection[str] = ()) -> list[Delivery]:
-        """Claim up to *limit* messages that are overdue the longest, each for another channel or person.
+    async def claim(
+        self, owner: str, lease: timedelta, room: Mapping[str, int] = ONE_MESSAGE, *, but: Collection[str] = ()
+    ) -> list[Delivery]:
+        """Claim what is overdue the longest, each for another recipient. It is never handed out early.
 
-        *but*: the channels and people whose turn it isn't. There may be more for others where fewer than *limit* come back.
+        *room*: how many of each lane may be claimed. *but*: the recipients whose turn it isn't. There may be more where fewer
+        come back.
         """
-        query = sa.select(outbox, RECIPIENT.label("to")).where(
-            *self._deliverable_conditions(but), outbox.c.due <= self._session.now()
-        )
-        query = query.order_by(outbox.c.due).limit(limit)
-        rows = await self.leases.claim(
-            query, owner, lease, _first_per_recipient, look=False, attempt=outbox.c.attempt + 1
-        )
+        is_due = outbox.c.due <= self._session.now()
+        query = sa.select(outbox, RECIPIENT.label("to"), LANE.label("lane")).where(*_conditions(room, but), is_due)
+        query = query.order_by(outbox.c.due).limit(max(room.values()))
+        choose = partial(_first_per_recipient, room)
+        rows = await self.leases.claim(query, owner, lease, choose, look=False, attempt=outbox.c.attempt + 1)
         return [
-            Delivery(row.to, row.change_id, row.purpose, row.version, row.attempt + 1, owner, row.last_error)
+            Delivery(row.lane, row.to, row.change_id, row.purpose, row.version, row.attempt + 1, owner, row.last_error)
             for row in rows
         ]
-
-    def _deliverable_conditions(self, but: Collection[str] = ()) -> list[sa.ColumnElement[bool]]:
-        """Return the conditions for messages that can be delivered now, to recipients other than *but*."""
-        return [WAITS, CAN_GO, RECIPIENT.not_in(sorted(but))] if but else [WAITS, CAN_GO]
 
     async def renew(self, message: Delivery, lease: timedelta) -> bool:
         """Keep a message for another *lease*; False where another process has it."""
@@ -165,40 +186,48 @@ class Outbox:
         """
         await self._release(message, note, delivered=message.version, last_error="", **_repeat_values(message, again))
 
-    async def retry(self, message: Delivery, due: datetime, error: str) -> None:
-        await self._release(message, due=micros(due), last_error=error)
+    async def retry(self, message: Delivery, due: datetime, error: str = "") -> None:
+        """Release *message* until *due*; what was enqueued again since it was claimed keeps its own time."""
+        await self._release(message, **_unless_newer(message, due=micros(due), last_error=error))
 
     async def give_up(self, message: Delivery, error: str, *, again: datetime | None = None) -> None:
         """Stop trying *message* until it is enqueued again. *again*: as for `mark_delivered`."""
-        await self._release(message, delivered=message.version, last_error=error, **_repeat_values(message, again))
+        values = _unless_newer(message, last_error=error) | _repeat_values(message, again)
+        await self._release(message, delivered=message.version, **values)
 
     async def give_back(self, message: Delivery, due: datetime) -> None:
         """Release *message* untried until *due*, since it is not its turn yet."""
         # The claim counted an attempt that was never made.
-        await self._release(message, due=micros(due), attempt=message.attempt - 1)
+        await self._release(message, **_unless_newer(message, due=micros(due), attempt=message.attempt - 1))
 
     async def _release(self, message: Delivery, note: Note | None = None, **values: object) -> None:
         await self.leases.release(_is_message(message), message.owner, note, **values)
 
-    async def next_due(self, *, but: Collection[str] = ()) -> datetime | None:
-        """Return when the next message for recipients other than *but* is due; None where there is none."""
-        query = sa.select(sa.func.min(outbox.c.due)).where(*self._deliverable_conditions(but), self.leases.free)
+    async def next_due(self, lanes: Collection[str] = ONE_MESSAGE, *, but: Collection[str] = ()) -> datetime | None:
+        """Return when the next of *lanes* is due, for recipients other than *but*; None where there is none."""
+        query = sa.select(sa.func.min(outbox.c.due)).where(*_conditions(lanes, but), self.leases.free)
         first = await self._session.scalar(query)
         return None if first is None else moment(first)
 
     async def backlogs(self) -> dict[str, tuple[int, float]]:
-        """Return how many messages are to be delivered, were tried without success, or given up.
+        """Return how many messages are to be delivered, were tried without success, or given up, and how much work is due.
 
         Each with the seconds for which the most overdue has been due.
         """
         # Reminders wait for hours by design; counted before they are due, they would look like a backlog.
         is_for_now = sa.or_(outbox.c.purpose.not_in(FOR_LATER), outbox.c.due <= self._session.now())
         which = {
-            "message": (WAITS, is_for_now),
+            "message": (WAITS, is_for_now, outbox.c.purpose.not_in(WORK)),
+            "timer": (WAITS, is_for_now, outbox.c.purpose.in_(WORK)),
             "late": (WAITS, outbox.c.last_error != ""),
             "given_up": GIVEN_UP,
         }
         return {name: await self._session.backlog(outbox.c.due, *those) for name, those in which.items()}
+
+    async def pending_change_ids(self, purpose: Purpose) -> Sequence[str]:
+        """Return the ids of the changes for which something of this *purpose* is to come, the next one first."""
+        query = sa.select(outbox.c.change_id).where(WAITS, outbox.c.purpose == purpose).order_by(outbox.c.due)
+        return [row.change_id for row in await self._session.rows(query)]
 
     async def retry_given_up(self) -> None:
         """Enqueue given-up messages again: the problem in Slack may have been fixed since."""
@@ -207,27 +236,37 @@ class Outbox:
             await tx.execute(sa.update(outbox).where(*GIVEN_UP).values(fresh))
 
 
+def _conditions(lanes: Collection[str], but: Collection[str]) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions for what of *lanes* can be done now, for recipients other than *but*."""
+    conditions = [WAITS, CAN_GO, LANE.in_(sorted(lanes))]
+    return [*conditions, RECIPIENT.not_in(sorted(but))] if but else conditions
+
+
 def _is_message(message: Delivery) -> sa.ColumnElement[bool]:
     return sa.and_(outbox.c.change_id == message.change_id, outbox.c.purpose == message.purpose)
+
+
+def _unless_newer(message: Delivery, **values: object) -> dict[str, Any]:
+    """Return the column *values* of *message*, or what is there where it was enqueued again since it was claimed."""
+    is_same = outbox.c.version == message.version
+    return {name: sa.case((is_same, value), else_=outbox.c[name]) for name, value in values.items()}
 
 
 def _repeat_values(message: Delivery, again: datetime | None) -> dict[str, Any]:
     """Return the column values that make *message* due *again*, unless it was enqueued since it was claimed."""
     if again is None:
         return {}
-    is_same = outbox.c.version == message.version
-    return {
-        "version": sa.case((is_same, outbox.c.version + 1), else_=outbox.c.version),
-        "due": sa.case((is_same, micros(again)), else_=outbox.c.due),
-        "attempt": 0,
-    }
+    return _unless_newer(message, version=message.version + 1, due=micros(again), attempt=0)
 
 
-def _first_per_recipient(rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
-    """Return the first of *rows* for each channel and person, in their order."""
+def _first_per_recipient(room: Mapping[str, int], rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
+    """Return the first of *rows* for each recipient, in their order, and no more of a lane than there is *room* for."""
     first: dict[str, sa.Row[Any]] = {}
+    taken = Counter[str]()
     for row in rows:
-        first.setdefault(row.to, row)
+        if row.to not in first and taken[row.lane] < room[row.lane]:
+            first[row.to] = row
+            taken[row.lane] += 1
     return list(first.values())
 
 

@@ -135,17 +135,6 @@ seen = sa.Table(
 )
 """The people whom Slack has shown all of a change, and the channel whose card shows it."""
 
-timers = sa.Table(
-    "timers",
-    metadata,
-    sa.Column("change_id", sa.String(32), primary_key=True),
-    sa.Column("kind", sa.String(16), primary_key=True),
-    sa.Column("due", sa.BigInteger, nullable=False, index=True),
-    sa.Column("number", sa.Integer, nullable=False),
-    sa.Column("owner", sa.String(64), nullable=False, server_default=""),
-    sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
-)
-
 audit = sa.Table(
     "audit",
     metadata,
@@ -185,6 +174,9 @@ STORED: Final = (changes.c.id, changes.c.document, changes.c.token)
 
 Row = sa.Row[*tuple[Any, ...]]
 
+SERVICES: Final = ("rules", "members")
+"""The services that changes are written to, each with its own slots for due work. Groups belong to ``rules``."""
+
 
 NEW = "new:"
 """The prefix of the key of a rule that has no id yet; the fingerprint of its content follows."""
@@ -197,6 +189,12 @@ def hold_key(change: Change) -> str:
     return f"{change.edit.target}/" + (
         f"set:{change.id}" if change.is_bulk else f"{NEW}{fingerprint(canonical_form(change.edit.after))}"
     )
+
+
+def is_of_service(service: str) -> sa.ColumnElement[bool]:
+    """Return the condition for changes whose target is at *service*, one of `SERVICES`."""
+    members = changes.c.target.startswith("members/")
+    return members if service == "members" else sa.not_(members)
 
 
 def row_of(change: Change) -> dict[str, Any]:

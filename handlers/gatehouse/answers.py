@@ -22,7 +22,7 @@ from bot.policy.inquiry import DirectoryUnavailable
 from bot.rules.model import RULE_ID
 from bot.store.audit import Entry, Filters
 from bot.store.db import UnreadableRow
-from bot.store.queues import TimerKind
+from bot.store.outbox import Purpose
 from bot.text.times import moment_since, parse_since
 from handlers.blocks.messages import ListPage, plural, strip_markup
 from handlers.changes.decisions import can_decide
@@ -304,7 +304,7 @@ async def coming_changes(gatehouse: Gatehouse) -> list[Change]:
 
 async def _temporary_changes(gatehouse: Gatehouse) -> list[Change]:
     """Return the changes that will be reverted, the next of them first; none of what was changed or deleted since."""
-    due = [timer.change_id for timer in await gatehouse.store.timers.list_pending(TimerKind.REVERT)]
+    due = await gatehouse.store.outbox.pending_change_ids(Purpose.REVERT)
     ending = [change for change in await _changes_of(due, gatehouse) if change.is_temporary]
     overtaking = await _overtaking_of(ending, gatehouse)
     return [change for change in ending if change.id not in overtaking]

@@ -18,7 +18,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from bot.changes.worker import Wake, drain, keep_lease, work_off
 from bot.gatehouse import Gatehouse
 from bot.store.db import StoreError
-from bot.store.queues import MAX_ATTEMPTS, StoredRequest
+from bot.store.inbox import MAX_ATTEMPTS, StoredRequest
 from handlers import errors
 from handlers.blocks import modals
 from handlers.grammar.parser import Shorthand

@@ -21,7 +21,7 @@ from bot.changes.refusals import AlreadyDecided, AlreadyExtended, NotTemporary
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Snapshot
 from bot.store.audit import GATEHOUSE, Entry, Filters
-from bot.store.queues import TimerKind
+from bot.store.outbox import Purpose
 from tests.changes.world import (
     ALICE,
     CARA,
@@ -57,7 +57,7 @@ async def events(world: World, change: Change) -> list[str]:
 
 async def state_of(world: World, mine: Replica, change: Change) -> tuple[object, ...]:
     """What is known of *change*, and what is to be done to it later."""
-    timers = await world.store.timers.list_pending(TimerKind.REVERT)
+    timers = await world.store.outbox.pending_change_ids(Purpose.REVERT)
     return await mine.pipeline.journal.get(change.id), await events(world, change), timers, world.writes
 
 

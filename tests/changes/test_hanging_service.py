@@ -1,4 +1,4 @@
-"""One service that hangs delays nothing of the other: neither what is taken over, nor what falls due, nor sets."""
+"""One service that hangs delays nothing of the other: neither what is taken over, nor sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from bot.changes.journal import LEASE
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import ChangeRequest, Guard
+from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from bot.changes.targets import Snapshot
@@ -103,35 +103,6 @@ async def test_what_is_taken_over_at_one_service_waits_for_no_other(world: World
 
     async with at_work(mine.pipeline.recover(every=0.05)):
         await ends_as(mine, member, State.APPLIED)
-
-
-async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) -> None:
-    ids = count(1000)
-    before = replica(world, "before", ids)
-    for target in rules():
-        await before.pipeline.proposer.submit(
-            renamed(world, target, revert_after=3600), idempotency_key=target.key or ""
-        )
-    member = await before.pipeline.proposer.submit(
-        renamed(world, MEMBER, revert_after=3601), idempotency_key="a member"
-    )
-    asked = Proposal.of(
-        guard=Guard.CONFIRM,
-        edit=Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=rule("Asked for")),
-        request=ChangeRequest(requester=ALICE, channel=OPS),
-    )
-    waiting = await before.pipeline.proposer.submit(asked, idempotency_key="a request")
-    assert waiting.decision.expires is not None
-    mine = with_rules_hanging(world)
-    world.clock.moment = waiting.decision.expires + HOUR
-
-    async with at_work(mine.timers.run(every=0.05)):
-        await ends_as(mine, waiting, State.EXPIRED)
-
-        async def reverted() -> bool:
-            return (await mine.pipeline.journal.get(member.id)).run.undone_by is not None
-
-        await until(reverted, "the member is as before", 30)
 
 
 async def test_a_set_at_one_service_waits_for_no_set_at_another(world: World) -> None:

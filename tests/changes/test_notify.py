@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
@@ -55,12 +54,19 @@ async def store(database_url: str, clock: StandingClock) -> AsyncIterator[Store]
         yield opened
 
 
+def worker_of(journal: Journal, deliver: Callable[[Change, str, bool], Awaitable[None]]) -> OutboxWorker:
+    async def work(_: Delivery) -> None:
+        raise NotImplementedError
+
+    return OutboxWorker(journal, deliver, work, Wake())
+
+
 def worker(store: Store, clock: StandingClock, owner: str, told: asyncio.Event, free: asyncio.Event) -> OutboxWorker:
     async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
         told.set()
         await free.wait()
 
-    return OutboxWorker(Journal(store, clock, owner, Wake(), Wake(), LEASE), deliver, wake=Wake())
+    return worker_of(Journal(store, clock, owner, Wake(), Wake(), LEASE), deliver)
 
 
 async def lease_of(store: Store) -> int:
@@ -104,7 +110,7 @@ async def test_a_stop_in_the_middle_of_a_claim_still_delivers_what_was_claimed(
     async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
         told.append(purpose)
 
-    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=Wake())
+    deliverer = worker_of(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver)
     claim = store.outbox.claim
 
     async def claims_and_is_stopped(*arguments: Any, **options: Any) -> list[Delivery]:
@@ -141,7 +147,7 @@ async def test_what_no_process_survives_is_plain_in_the_end(store: Store, clock:
     for number in range(MAX_UNENDED_TRIES + 1):
         journal = Journal(store, clock, f"process {number}", Wake(), Wake(), LEASE)
         with suppress(Killed):
-            await OutboxWorker(journal, deliver, wake=Wake()).deliver_one()
+            await worker_of(journal, deliver).deliver_one()
         clock.moment += 2 * LEASE
 
     assert tries == [False] * MAX_UNENDED_TRIES + [True]
@@ -159,7 +165,7 @@ async def test_what_fails_with_an_error_is_never_plain(store: Store, clock: Stan
         tries.append(is_plain)
         raise ConnectionResetError
 
-    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=Wake())
+    deliverer = worker_of(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver)
     for _ in range(MAX_UNENDED_TRIES + 1):
         assert await deliverer.deliver_one()
         clock.moment += timedelta(minutes=5)
@@ -192,7 +198,8 @@ async def test_nobody_looks_for_what_is_due_while_there_is_no_hand_free_for_it(
     async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
         await free.wait()
 
-    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=wake)
+    deliverer = worker_of(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver)
+    deliverer.wake = wake
     running = asyncio.create_task(deliverer.run(every=3600))
 
     async def waits() -> bool:
@@ -226,7 +233,7 @@ async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: S
         if change.id == changes[0].id:
             await free.wait()
 
-    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=Wake())
+    deliverer = worker_of(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver)
     running = asyncio.create_task(deliverer.run(every=3600))
     first, next_one, elsewhere = (change.id for change in changes)
 
@@ -274,15 +281,11 @@ class Notes:
     def __init__(self, store: Store, clock: StandingClock) -> None:
         self.named: list[str] = []
         self.refused: Exception | None = None
-        self.meanwhile: Callable[[AsyncConnection], Awaitable[None]] | None = None
         self.store, self.clock = store, clock
-        self.worker = OutboxWorker(Journal(store, clock, "mine", Wake(), Wake(), LEASE), self._deliver, wake=Wake())
+        self.worker = worker_of(Journal(store, clock, "mine", Wake(), Wake(), LEASE), self._deliver)
 
     async def _deliver(self, change: Change, name: str, is_plain: bool) -> None:
         self.named.append(name)
-        if self.meanwhile is not None:
-            async with self.store.transaction() as tx:
-                await self.meanwhile(tx)
         if self.refused is not None:
             raise self.refused
 
@@ -335,27 +338,6 @@ async def test_a_reminder_that_slack_never_took_is_not_the_last(notes: Notes) ->
 
     notes.refused = None
     assert await notes.after(REMINDER_PAUSES[0]) == ["remind-2"]
-
-
-async def test_what_is_taken_back_while_it_is_delivered_does_not_come_again(notes: Notes) -> None:
-    change = await added_now(notes)
-    await notes.enqueue(change, Purpose.REMIND, timedelta())
-    notes.meanwhile = lambda tx: notes.store.outbox.drop_for_later(tx, change.id, Purpose.REMIND)
-
-    assert await notes.after(timedelta()) == ["remind-1"]
-    assert await notes.after(HOUR * 100) == []
-
-
-async def test_what_is_put_off_while_it_is_delivered_comes_when_it_is_due_by_then(notes: Notes) -> None:
-    change = await added_now(notes)
-    await notes.enqueue(change, Purpose.REMIND, timedelta())
-    due = notes.clock() + HOUR
-    notes.meanwhile = lambda tx: notes.store.outbox.enqueue(tx, change.id, Purpose.REMIND, due=due)
-    assert await notes.after(timedelta()) == ["remind-1"]
-    notes.meanwhile = None
-
-    assert await notes.after(HOUR - MOMENT) == []
-    assert await notes.after(MOMENT) == ["remind-2"]
 
 
 @pytest.mark.parametrize(("late", "said"), [(-MOMENT, ["offer-1"]), (timedelta(), [])])

@@ -460,8 +460,8 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
         has_seen=anybody,
     )
     wake = Wake()
-    timers = TimerWorker(pipeline, wake)
-    outbox = OutboxWorker(pipeline.journal, deliver, wake=wake)
+    timers = TimerWorker(pipeline)
+    outbox = OutboxWorker(pipeline.journal, deliver, timers.do, wake)
     sets = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake, patience, world.sleep)
     return Replica(pipeline, timers, outbox, sets, fuse)
 

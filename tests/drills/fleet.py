@@ -30,7 +30,7 @@ from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
 from bot.server.manifest import document
 from bot.store.audit import Filters
-from bot.store.queues import MAX_ATTEMPTS
+from bot.store.inbox import MAX_ATTEMPTS
 from bot.store.tables import changes, inbox
 from bot.text.documents import load
 from sandbox.gatehouse import ALICE, SHOP, STAFF

@@ -182,6 +182,5 @@ def _times() -> Sequence[tuple[str, str]]:
     return [
         *(("changes", column) for column in ("created", "lease", "due")),
         *(("inbox", column) for column in ("received", "lease")),
-        *(("timers", column) for column in ("due", "lease")),
         *(("outbox", column) for column in ("due", "lease")),
     ]

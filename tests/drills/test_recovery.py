@@ -20,7 +20,7 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
-from bot.store.queues import TimerKind
+from bot.store.outbox import Purpose
 from sandbox.gatehouse import ALICE, CARA
 from tests.drills.fleet import OPS, RULE, TIMING, Fleet, now, running_fleet, sized, spread, until
 from tests.drills.wire import click, delivered
@@ -153,7 +153,7 @@ async def taken_back(fleet: Fleet, made: list[Change]) -> list[tuple[Change, dat
     """When the end of each was begun, once all have ended."""
 
     async def all_ended() -> bool:
-        return not await fleet.store.timers.list_pending(TimerKind.REVERT) and not await fleet.left()
+        return not await fleet.store.outbox.pending_change_ids(Purpose.REVERT) and not await fleet.left()
 
     await until(all_ended, "all have ended", 300)
     undone = {change.request.undoes: change.created for change in await fleet.all_changes() if change.request.undoes}

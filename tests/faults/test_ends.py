@@ -14,7 +14,6 @@ from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.timers import TimerWorker
-from bot.changes.worker import Wake
 from tests.faults.plays import PLAYS
 from tests.faults.test_matrix import AROUND_A_WRITE, WRITES, Write, holds
 from tests.faults.world import Strike, World
@@ -87,7 +86,7 @@ async def made_for_an_hour(world: World, write: Write) -> Change:
 async def at_its_end(world: World, change: Change) -> Change:
     """*change* once its end has come, and everybody has done what is due then."""
     pipeline = world.process()
-    timers = TimerWorker(pipeline, Wake())
+    timers = TimerWorker(pipeline)
     world.clock.ahead += max(timedelta(), (change.request.reverts_at or world.clock()) - world.clock())
     while await fire_one(timers) or await recover_one(pipeline):
         pass

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from bot.changes.execute import Failpoint
-from bot.store.queues import Inbox
+from bot.store.inbox import Inbox
 from handlers.changes.cards import Cards
 from handlers.slack.dispatch import Dispatcher
 from handlers.slack.files import SlackFiles

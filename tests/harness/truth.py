@@ -27,7 +27,7 @@ from bot.changes.model.parts import Guard
 from bot.changes.model.states import LIVE, State
 from bot.store.engine import Store
 from bot.store.outbox import FOR_LATER, WAITS, Purpose
-from bot.store.tables import audit, changes, outbox, timers
+from bot.store.tables import audit, changes, outbox
 from handlers.blocks.masking import mask_message
 from handlers.changes import card_view
 from handlers.changes.cards import draw_card
@@ -202,10 +202,9 @@ ONCE: Final = frozenset({Purpose.STARTS, Purpose.OFFER})
 async def find_wrongly_due(store: Store) -> str:
     """The first thing that is to come of a change and is not due, or is due and not to come; empty where there is none."""
     async with store.session.reading() as connection:
-        work = (await connection.execute(sa.select(timers.c.change_id, timers.c.kind, timers.c.due))).all()
         is_later = sa.and_(WAITS, outbox.c.purpose.in_(FOR_LATER))
-        said = sa.select(outbox.c.change_id, outbox.c.purpose, outbox.c.due).where(is_later)
-        rows = [*work, *(await connection.execute(said)).all()]
+        later = sa.select(outbox.c.change_id, outbox.c.purpose, outbox.c.due).where(is_later)
+        rows = (await connection.execute(later)).all()
     due = {(change_id, what): datetime.fromtimestamp(at / 1e6, UTC) for change_id, what, at in rows}
     for change in await all_changes(store):
         for what, due_of in DUE_TIMES.items():

@@ -15,8 +15,7 @@ from bot.changes.model.states import Move, State
 from bot.store.channel_settings import SettingsMoved
 from bot.store.db import MAX_READERS, TargetBusy
 from bot.store.engine import Store, open_store
-from bot.store.queues import TimerKind
-from bot.store.tables import cards, former_ids, outbox, settings, timers
+from bot.store.tables import cards, former_ids, outbox, settings
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
 from tests.store.test_store import LEASE, added, change, moved
@@ -61,7 +60,6 @@ REPLACED: Final[dict[str, tuple[sa.Table, Write]]] = {
     "former id": (former_ids, within(lambda store, tx, _: store.former_ids.put(tx, "old", "new"))),
     "card": (cards, within(lambda store, tx, number: store.cards.put(tx, "c", "C1", f"{number}.0", "card"))),
     "message": (outbox, within(lambda store, tx, _: store.outbox.enqueue(tx, "c", "card"))),
-    "timer": (timers, within(lambda store, tx, _: store.timers.set(tx, "c", TimerKind.EXPIRE, CLOCK()))),
 }
 """What takes the place of whatever is there."""
 

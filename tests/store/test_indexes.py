@@ -14,10 +14,11 @@ import sqlalchemy as sa
 from bot.changes.model.edits import Target
 from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
-from bot.store.queues import TimerKind
+from bot.store.outbox import Purpose
 from bot.store.tables import audit, changes, former_ids, inbox, micros, outbox
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
+from tests.harness.workers import ONE_TIMER
 from tests.store.test_store import LEASE
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
@@ -99,8 +100,8 @@ LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
     "outbox: once more": lambda store: store.outbox.retry_given_up(),
     "inbox: what was left": lambda store: store.inbox.claim("me", LEASE),
     "inbox: how many are open": lambda store: store.inbox.backlog(),
-    "timers: what is due": lambda store: store.timers.claim("me", LEASE),
-    "timers: what will be": lambda store: store.timers.list_pending(TimerKind.REVERT),
+    "outbox: what is to be done": lambda store: store.outbox.claim("me", LEASE, ONE_TIMER),
+    "outbox: what will be done": lambda store: store.outbox.pending_change_ids(Purpose.REVERT),
     "changes: what was left": lambda store: store.changes.any_due(),
     "changes: what sets were left": lambda store: store.changes.any_due(bulk=True),
     "changes: how many are open": lambda store: store.changes.backlogs(),

@@ -17,7 +17,7 @@ from bot.changes.model.states import MOVES, Move, State
 from bot.health import WORKS
 from bot.store.db import StoreError, TargetBusy
 from bot.store.engine import Store
-from bot.store.queues import MAX_ATTEMPTS
+from bot.store.inbox import MAX_ATTEMPTS
 from bot.store.tables import inbox
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
@@ -224,28 +224,6 @@ async def test_what_was_left_a_day_ago_is_not_taken_up_and_is_forgotten(store: S
 
     async with store.session.reading() as connection:
         assert list(await connection.scalars(sa.select(inbox.c.id))) == ["new"]
-
-
-async def test_the_outbox_owes_until_it_is_told_and_again_when_something_new_happens(
-    store: Store, clock: StandingClock
-) -> None:
-    one = await added(store, change(clock))
-    async with store.transaction() as tx:
-        await store.outbox.enqueue(tx, one.id, "card")
-        await store.outbox.enqueue(tx, one.id, "card")
-    (owed,) = await store.outbox.claim("me", LEASE)
-    assert not await store.outbox.claim("you", LEASE)
-
-    async with store.transaction() as tx:
-        await store.outbox.enqueue(tx, one.id, "card")
-    await store.outbox.mark_delivered(owed)
-    (again,) = await store.outbox.claim("you", LEASE)
-    await store.outbox.retry(again, clock() + LEASE, "ratelimited")
-    assert not await store.outbox.claim("me", LEASE)
-    clock.moment += LEASE * 2
-    (last,) = await store.outbox.claim("me", LEASE)
-    await store.outbox.mark_delivered(last)
-    assert not await store.outbox.claim("me", LEASE)
 
 
 async def test_an_edit_that_may_wait_is_owed_once_in_that_time_and_never_later(

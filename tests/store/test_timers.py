@@ -1,37 +1,41 @@
-"""What falls due is handed out once, never early, and finished by whoever still holds it. On both databases."""
+"""What is due in the outbox is handed out once, never early, and finished by whoever still holds it. On both databases."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import Any, Final
 
 import pytest
 
 from bot.store.engine import Store, open_store
-from bot.store.queues import Timer, TimerKind
+from bot.store.outbox import Delivery, Purpose
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
+from tests.harness.workers import ONE_TIMER
 from tests.store.test_store import LEASE
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 HOUR = timedelta(hours=1)
+ROOM: Final = ONE_TIMER | {"messages": 1}
 
 
 async def due_in(
-    store: Store, clock: StandingClock, span: timedelta, change: str = "c", kind: TimerKind = TimerKind.REVERT
+    store: Store, clock: StandingClock, span: timedelta, change: str = "c", purpose: str = Purpose.EXPIRE
 ) -> None:
     async with store.transaction() as tx:
-        await store.timers.set(tx, change, kind, clock() + span)
+        await store.outbox.enqueue(tx, change, purpose, due=clock() + span)
 
 
-async def claimed(store: Store, owner: str = "me") -> Timer | None:
-    return await store.timers.claim(owner, LEASE)
+async def claimed(store: Store, owner: str = "me") -> Delivery | None:
+    return next(iter(await store.outbox.claim(owner, LEASE, ROOM)), None)
 
 
-async def held(store: Store, owner: str = "me") -> Timer:
-    timer = await claimed(store, owner)
-    assert timer is not None
-    return timer
+async def held(store: Store, owner: str = "me") -> Delivery:
+    delivery = await claimed(store, owner)
+    assert delivery is not None
+    return delivery
 
 
 async def test_it_is_never_handed_out_early(store: Store, clock: StandingClock) -> None:
@@ -40,7 +44,7 @@ async def test_it_is_never_handed_out_early(store: Store, clock: StandingClock) 
     clock.moment += HOUR - timedelta(microseconds=1)
     assert await claimed(store) is None
     clock.moment += timedelta(microseconds=1)
-    assert (await held(store)).due == clock()
+    assert (await held(store)).change_id == "c"
 
 
 async def test_of_many_who_look_one_gets_it(store: Store, database_url: str, clock: StandingClock) -> None:
@@ -48,9 +52,9 @@ async def test_of_many_who_look_one_gets_it(store: Store, database_url: str, clo
         for number in range(5):
             await due_in(store, clock, timedelta(0), f"c{number}")
         looks = [claimed((store, another)[number % 2], f"owner {number}") for number in range(20)]
-        got = [timer.change_id for timer in await asyncio.gather(*looks) if timer is not None]
-        while (timer := await claimed(store, "last")) is not None:
-            got.append(timer.change_id)
+        got = [each.change_id for each in await asyncio.gather(*looks) if each is not None]
+        while (each := await claimed(store, "last")) is not None:
+            got.append(each.change_id)
 
     assert sorted(got) == [f"c{number}" for number in range(5)]
 
@@ -58,73 +62,82 @@ async def test_of_many_who_look_one_gets_it(store: Store, database_url: str, clo
 async def test_the_one_that_is_overdue_the_longest_comes_first(store: Store, clock: StandingClock) -> None:
     for number, minutes in enumerate((3, 1, 2)):
         await due_in(store, clock, timedelta(minutes=minutes), f"c{number}")
+    listed = await store.outbox.pending_change_ids(Purpose.EXPIRE)
     clock.moment += HOUR
 
-    assert [(await held(store)).change_id for _ in range(3)] == ["c1", "c2", "c0"]
+    assert listed == [(await held(store)).change_id for _ in range(3)] == ["c1", "c2", "c0"]
 
 
-async def test_one_that_was_left_is_handed_out_again_after_its_lease(store: Store, clock: StandingClock) -> None:
-    await due_in(store, clock, timedelta(0))
-    first = await held(store)
+FINISH: Final[dict[str, Callable[[Store, Delivery, StandingClock], Awaitable[Any]]]] = {
+    "done": lambda store, held, clock: store.outbox.mark_delivered(held),
+    "done, and once more": lambda store, held, clock: store.outbox.mark_delivered(held, again=clock() + HOUR * 5),
+    "failed": lambda store, held, clock: store.outbox.retry(held, clock() + HOUR * 5, "away"),
+    "not its turn": lambda store, held, clock: store.outbox.give_back(held, clock() + HOUR * 5),
+    "given up": lambda store, held, clock: store.outbox.give_up(held, "refused"),
+}
+"""Each way in which a worker ends what it claimed."""
 
-    clock.moment += LEASE
-    assert await claimed(store, "you") is None
-    clock.moment += timedelta(microseconds=1)
-    second = await held(store, "you")
-    assert (second.due, second.number) == (first.due, first.number)
 
-
-@pytest.mark.parametrize("finish", ["done", "again"])
+@pytest.mark.parametrize("finish", FINISH)
 async def test_whoever_lost_it_can_finish_it_no_more(store: Store, clock: StandingClock, finish: str) -> None:
     await due_in(store, clock, timedelta(0))
     late = await held(store)
-    clock.moment += LEASE * 2
+    clock.moment += LEASE
+    assert await claimed(store, "you") is None
+    clock.moment += timedelta(microseconds=1)
     mine = await held(store, "you")
+    assert (mine.version, mine.attempt) == (late.version, late.attempt + 1)
 
-    await (store.timers.remove(late) if finish == "done" else store.timers.reschedule(late, clock() + HOUR))
+    await FINISH[finish](store, late, clock)
 
-    assert [timer.due for timer in await store.timers.list_pending(TimerKind.REVERT)] == [mine.due]
+    assert await store.outbox.pending_change_ids(Purpose.EXPIRE) == ["c"]
     assert await claimed(store, "third") is None
-    await store.timers.remove(mine)
-    assert not await store.timers.list_pending(TimerKind.REVERT)
+    await store.outbox.mark_delivered(mine)
+    assert not await store.outbox.pending_change_ids(Purpose.EXPIRE)
 
 
-async def test_what_comes_again_counts_and_is_free_again(store: Store, clock: StandingClock) -> None:
-    await due_in(store, clock, timedelta(0), kind=TimerKind.REVERT)
-    for number in range(3):
-        timer = await held(store)
-        assert timer.number == number
-        await store.timers.reschedule(timer, clock() + HOUR)
-        assert await claimed(store) is None
-        clock.moment += HOUR
+@pytest.mark.parametrize("purpose", [Purpose.CARD, Purpose.REMIND, Purpose.EXPIRE])
+@pytest.mark.parametrize("finish", FINISH)
+async def test_what_is_enqueued_again_while_it_is_held_stays_as_it_was_enqueued(
+    store: Store, clock: StandingClock, finish: str, purpose: str
+) -> None:
+    await due_in(store, clock, timedelta(0), purpose=purpose)
+    first = await held(store)
+
+    await due_in(store, clock, HOUR, purpose=purpose)
+    await FINISH[finish](store, first, clock)
+
+    clock.moment += HOUR - timedelta(microseconds=1)
+    assert await claimed(store) is None
+    clock.moment += timedelta(microseconds=1)
+    second = await held(store)
+    assert (second.version, second.attempt, second.error) == (2, 1, "")
 
 
-@pytest.mark.parametrize("finish", ["done", "again"])
-async def test_one_that_is_set_anew_while_held_stays_as_it_was_set(
+@pytest.mark.parametrize("finish", FINISH)
+async def test_what_is_dropped_while_it_is_held_does_not_come_back(
     store: Store, clock: StandingClock, finish: str
 ) -> None:
     await due_in(store, clock, timedelta(0))
-    timer = await held(store)
-
-    await due_in(store, clock, HOUR)
-    await (store.timers.remove(timer) if finish == "done" else store.timers.reschedule(timer, clock() + HOUR * 5))
-
-    (left,) = await store.timers.list_pending(TimerKind.REVERT)
-    assert left.due == clock() + HOUR
-    clock.moment += HOUR
-    assert (await held(store)).number == 0
-
-
-async def test_one_that_is_cleared_while_held_does_not_come_back(store: Store, clock: StandingClock) -> None:
-    await due_in(store, clock, timedelta(0))
-    await due_in(store, clock, timedelta(0), kind=TimerKind.EXPIRE)
-    timer = await held(store)
+    await due_in(store, clock, HOUR * 2, purpose=Purpose.REMIND)
+    first = await held(store)
     async with store.transaction() as tx:
-        await store.timers.clear(tx, "c", timer.kind)
+        await store.outbox.drop_for_later(tx, "c", Purpose.EXPIRE)
 
-    await store.timers.reschedule(timer, clock())
+    await FINISH[finish](store, first, clock)
 
-    assert [await claimed(store) is None for _ in range(2)] == [False, True]
+    clock.moment += HOUR * 9
+    assert [(await held(store)).purpose, await claimed(store)] == [Purpose.REMIND, None]
+
+
+async def test_what_comes_again_counts_and_is_free_again(store: Store, clock: StandingClock) -> None:
+    await due_in(store, clock, timedelta(0))
+    for number in range(3):
+        timer = await held(store)
+        assert timer.attempt == number + 1
+        await store.outbox.retry(timer, clock() + HOUR)
+        assert await claimed(store) is None
+        clock.moment += HOUR
 
 
 @pytest.mark.threat("D7")
@@ -140,7 +153,7 @@ async def test_a_clock_that_goes_back_an_hour_makes_nothing_early_and_nothing_tw
     assert await claimed(store, "you") is None
     clock.moment += HOUR
     assert await claimed(store, "you") is None
-    await store.timers.remove(mine)
+    await store.outbox.mark_delivered(mine)
     clock.moment += timedelta(minutes=1)
     assert (await held(store, "you")).change_id == "soon"
 
@@ -155,12 +168,3 @@ async def test_what_was_held_when_the_clock_went_back_is_free_once_the_old_lease
     assert await claimed(store, "you") is None
     clock.moment += HOUR + LEASE * 2
     assert (await held(store, "you")).change_id == "c"
-
-
-async def test_all_that_will_be_is_listed_the_next_one_first(store: Store, clock: StandingClock) -> None:
-    for number in reversed(range(60)):
-        await due_in(store, clock, HOUR * (number + 1), f"c{number}")
-
-    assert [each.change_id for each in await store.timers.list_pending(TimerKind.REVERT)] == [
-        f"c{number}" for number in range(60)
-    ]

@@ -24,10 +24,10 @@ from bot.store.db import UnreadableRow
 from bot.store.engine import Store
 from bot.store.items import rows_of
 from bot.store.outbox import Purpose
-from bot.store.queues import TimerKind
 from bot.store.tables import changes, metadata
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
+from tests.harness.workers import ONE_TIMER
 from tests.store.test_store import LEASE, added, change
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
@@ -103,7 +103,7 @@ async def filled(store: Store, clock: StandingClock) -> str:
         await store.items.add(tx, rows)
         await store.outbox.enqueue(tx, one.id, Purpose.CARD)
         await store.cards.add(tx, one.id, "C1", "1.2", Purpose.CARD)
-        await store.timers.set(tx, one.id, TimerKind.EXPIRE, clock() - LEASE)
+        await store.outbox.enqueue(tx, "another", Purpose.EXPIRE, due=clock() - LEASE)
         await store.former_ids.put(tx, "Redirect_old", "Redirect_x")
         await store.changes.note_decision(tx, one.id, "U2", "approve")
         await store.changes.note_seen(tx, one, "U2")
@@ -127,8 +127,8 @@ def readings(store: Store, clock: StandingClock, key: str) -> dict[str, Callable
         "request": lambda: store.inbox.get(key),
         "outbox": lambda: store.outbox.claim("me", LEASE),
         "card": lambda: store.cards.link(key),
-        "timers": lambda: store.timers.claim("me", LEASE),
-        "planned": lambda: store.timers.list_pending(TimerKind.EXPIRE),
+        "timers": lambda: store.outbox.claim("me", LEASE, ONE_TIMER),
+        "planned": lambda: store.outbox.pending_change_ids(Purpose.EXPIRE),
         "list": lambda: store.lists.get("U1", "rules"),
         "former ids": lambda: store.former_ids.resolve("Redirect_old"),
         "audit": lambda: store.audit.find(Filters()),

@@ -18,8 +18,9 @@ from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.store.engine import Store, open_store
-from bot.store.queues import MAX_ATTEMPTS, TimerKind
-from bot.store.tables import changes, inbox, micros, outbox, timers
+from bot.store.inbox import MAX_ATTEMPTS
+from bot.store.outbox import Purpose
+from bot.store.tables import changes, inbox, micros, outbox
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from sandbox.gatehouse import ALICE
@@ -29,6 +30,7 @@ from tests.harness.colleague import Colleague
 from tests.harness.databases import BOTH
 from tests.harness.held_service import Held
 from tests.harness.proposing import record_only
+from tests.harness.workers import ONE_TIMER
 
 OLD, ANNA = "Redirect_x1old", "anna.berg@example.com"
 GRANT = f"grant {ANNA} beta site:blog"
@@ -110,10 +112,10 @@ async def test_a_process_that_is_alone_takes_up_at_once_what_the_last_one_held(
                 await store.changes.add(tx, change, change.id)
             await store.changes.claim(tx, left.id, **dead)
             await store.outbox.enqueue(tx, request.id, "card")
-            await store.timers.set(tx, request.id, TimerKind.EXPIRE, datetime.now(UTC))
+            await store.outbox.enqueue(tx, request.id, Purpose.EXPIRE, due=datetime.now(UTC))
         await store.inbox.take_in("key", "command", body, **dead)
         assert await store.outbox.claim(**dead)
-        assert await store.timers.claim(**dead)
+        assert await store.outbox.claim(**dead, room=ONE_TIMER)
         before = await leases(store)
 
         async with busy_sandbox(tmp_path, database_url=database_url) as sandbox:
@@ -130,7 +132,7 @@ async def leases(store: Store) -> list[tuple[str, int]]:
     """What the dead process holds, and until when."""
     found: list[tuple[str, int]] = []
     async with store.session.reading() as connection:
-        for table in (changes, inbox, outbox, timers):
+        for table in (changes, inbox, outbox):
             query = sa.select(table.c.lease).where(table.c.owner == "a dead process").order_by(table.c.lease)
             found += [(table.name, lease) for lease in await connection.scalars(query)]
     return found

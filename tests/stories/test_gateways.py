@@ -54,7 +54,7 @@ def gateway(request: pytest.FixtureRequest, workspace: Sandbox) -> Gateway:
 
 async def tried_in_vain(workspace: Sandbox, gateway: Gateway) -> None:
     async def is_due_later() -> bool:
-        return gateway.asked > 0 and (await workspace.bot.gatehouse.store.timers.backlog())[0] == 0
+        return gateway.asked > 0 and (await workspace.bot.gatehouse.store.outbox.backlogs())["timer"][0] == 0
 
     await until(is_due_later, "its timer is set for the next try")
 

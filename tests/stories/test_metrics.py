@@ -149,12 +149,12 @@ async def test_what_slack_does_not_take_shows(workspace: Sandbox, alice: Colleag
 async def test_a_database_that_does_not_answer_shows(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says(f"/rules delete {OLD}")
     async with workspace.bot.gatehouse.store.transaction() as tx:
-        await tx.execute(sa.text("ALTER TABLE timers RENAME TO elsewhere"))
+        await tx.execute(sa.text("ALTER TABLE outbox RENAME TO elsewhere"))
 
     now = await scrape_metrics(workspace.bot_url)
 
     async with workspace.bot.gatehouse.store.transaction() as tx:
-        await tx.execute(sa.text("ALTER TABLE elsewhere RENAME TO timers"))
+        await tx.execute(sa.text("ALTER TABLE elsewhere RENAME TO outbox"))
     assert now['gatehouse_ready{part="store"}'] == 0
     assert not any(name.startswith("gatehouse_backlog") for name in now)
 

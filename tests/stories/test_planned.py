@@ -14,8 +14,8 @@ from bot.changes.consequences import LATE_START
 from bot.changes.model.change import Change
 from bot.changes.model.parts import Held
 from bot.changes.model.states import State
-from bot.store.queues import TimerKind
-from bot.store.tables import micros, timers
+from bot.store.outbox import Purpose
+from bot.store.tables import outbox
 from sandbox.demo import Sandbox
 from tests.conftest import OPS, Clock, until
 from tests.harness.channels import buttons
@@ -233,11 +233,12 @@ async def test_a_service_that_is_down_at_the_moment_is_waited_for(
 ) -> None:
     await alice.types(f"/rules off {OLD} in 2h")
     await alice.sees_change(state=State.PLANNED)
-    faults, timers = workspace.services.rules.stage.faults, alice.store.timers
+    faults = workspace.services.rules.stage.faults
     faults.add("cut_before", times=10_000)
     clock.ahead += 2 * HOUR + MOMENT
     async with asyncio.timeout(30):
-        while not any(due.number for due in await timers.list_pending(TimerKind.START)):  # noqa: ASYNC110  nothing tells a try
+        tries = sa.select(sa.func.max(outbox.c.attempt)).where(outbox.c.purpose == Purpose.START)
+        while not await alice.store.session.scalar(tries):  # noqa: ASYNC110  nothing tells a try
             await asyncio.sleep(0.01)
     assert status(workspace) == "Active"
 
@@ -262,7 +263,7 @@ async def test_what_is_put_off_while_it_is_about_to_start_does_not_start(
     await alice.sees_change(state=State.PLANNED, where=lambda change: (change.request.starts_at or clock()) > clock())
 
     held.free.set()
-    await _nothing_is_due(alice, clock)
+    await _nothing_is_due(alice)
     assert status(workspace) == "Active"
     clock.ahead += 3 * HOUR
     await alice.sees_change()
@@ -367,17 +368,15 @@ async def upcoming(person: Colleague) -> list[Change]:
     return [each for each in await all_changes(person.store) if each.state is State.PLANNED or each.is_temporary]
 
 
-async def _nothing_is_due(person: Colleague, clock: Clock) -> None:
+async def _nothing_is_due(person: Colleague) -> None:
     """Return once all that is due was tried and told."""
     store = person.store
-    due = sa.select(sa.func.count()).select_from(timers).where(timers.c.due <= sa.bindparam("now", type_=sa.BigInteger))
 
     async def is_due() -> bool:
-        async with store.session.reading() as connection:
-            many = await connection.scalar(due, {"now": micros(clock())})
         counts = await store.changes.count_by_state()
         at_work = any(counts.get(state, 0) for state in (State.APPROVED, State.APPLYING))
-        return bool(many) or at_work or bool((await store.outbox.backlogs())["message"][0])
+        left = await store.outbox.backlogs()
+        return at_work or left["timer"][0] + left["message"][0] > 0
 
     async with asyncio.timeout(10):
         while await is_due():  # noqa: ASYNC110  no event tells of it
@@ -396,7 +395,7 @@ SO_FOR_A_WHILE = [
 @pytest.mark.parametrize("text", SO_FOR_A_WHILE)
 async def test_what_is_so_for_a_while_only_is_not_called_so(alice: Colleague, clock: Clock, text: str) -> None:
     await alice.says(f"{text} for 2h")
-    await _nothing_is_due(alice, clock)
+    await _nothing_is_due(alice)
     for then in ("", " for 5h"):
         answer = alice.slack_text(await alice.says(text + then))
         assert f"reverts {clock() + 2 * HOUR:%Y-%m-%d}" in answer
@@ -405,9 +404,9 @@ async def test_what_is_so_for_a_while_only_is_not_called_so(alice: Colleague, cl
     await alice.says(f"{text} in 5h")
     await alice.sees_change(state=State.PLANNED)
     clock.ahead += 2 * HOUR + MOMENT
-    await _nothing_is_due(alice, clock)
+    await _nothing_is_due(alice)
     clock.ahead += 3 * HOUR + MOMENT
-    await _nothing_is_due(alice, clock)
+    await _nothing_is_due(alice)
     assert await upcoming(alice) == []
     assert State.STALE not in {each.state for each in await all_changes(alice.store)}
 
@@ -415,7 +414,7 @@ async def test_what_is_so_for_a_while_only_is_not_called_so(alice: Colleague, cl
 async def _everything_is_done(person: Colleague, clock: Clock) -> None:
     """Return once all that is due was done, also what has to wait until something else was."""
     for _ in range(4):
-        await _nothing_is_due(person, clock)
+        await _nothing_is_due(person)
         clock.ahead += 11 * MOMENT
 
 
@@ -426,9 +425,9 @@ async def _everything_is_done(person: Colleague, clock: Clock) -> None:
 async def test_what_starts_when_something_ends_starts_after_it(alice: Colleague, clock: Clock, text: str) -> None:
     end = f"{clock() + 2 * HOUR:%H:%M} UTC"
     await alice.says(f"{text} until {end}")
-    await _nothing_is_due(alice, clock)
+    await _nothing_is_due(alice)
     await alice.says(f"{text} at {end} for 1h")
-    await _nothing_is_due(alice, clock)
+    await _nothing_is_due(alice)
 
     clock.ahead += 2 * HOUR + MOMENT
     await _everything_is_done(alice, clock)
@@ -452,7 +451,7 @@ async def test_what_was_made_last_ends_first(alice: Colleague, clock: Clock, tex
     times = ("for 2h", "for 1h") if down else [f"until {clock() + 2 * HOUR:%H:%M} UTC"] * 2
     for each, time in zip((text, inside), times, strict=True):
         await alice.says(f"{each} {time}")
-        await _nothing_is_due(alice, clock)
+        await _nothing_is_due(alice)
 
     clock.ahead += 3 * HOUR
     await _everything_is_done(alice, clock)
@@ -492,7 +491,7 @@ async def test_what_is_planned_is_planned_back(alice: Colleague, clock: Clock, t
     assert len(await upcoming(alice)) == 2
     for ahead in (2 * HOUR + MOMENT, 3 * HOUR + MOMENT):
         clock.ahead += ahead
-        await _nothing_is_due(alice, clock)
+        await _nothing_is_due(alice)
     assert [each.state for each in await all_changes(alice.store)] == [State.APPLIED] * 2
 
 

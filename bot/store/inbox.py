@@ -1,21 +1,18 @@
-"""Requests from Slack (inbox) and timers; their rows are claimed under leases."""
+"""Requests from Slack: the inbox, claimed under leases."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store.changes import SERVICES, is_of_service
-from bot.store.db import CommitUnknown, Session, StoreError, insert_new, upsert
+from bot.store.db import CommitUnknown, Session, StoreError, insert_new
 from bot.store.leases import Leases
-from bot.store.tables import changes, inbox, micros, moment, timers
+from bot.store.tables import inbox, moment
 
 KINDS = ("command", "click", "submission", "event")
 """Kinds of requests that this release stores and does."""
@@ -153,92 +150,3 @@ class Inbox:
 
 def _is_request(request: StoredRequest) -> sa.ColumnElement[bool]:
     return sa.and_(inbox.c.id == request.id, inbox.c.done.is_(False))
-
-
-class TimerKind(StrEnum):
-    EXPIRE = "expire"
-    START = "start"
-    REVERT = "revert"
-
-
-NO_SERVICE: Final = "no service"
-LANES: Final = (NO_SERVICE, *SERVICES)
-"""Lanes of timers: starts, and ends of temporary changes, call the service of their target; all others call none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Timer:
-    """One thing to be done to a change at *due*. *number* counts how often it was due before."""
-
-    change_id: str
-    kind: TimerKind
-    due: datetime
-    number: int
-    owner: str = ""
-
-
-class Timers:
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        # A timer doesn't count crashes, so after a restart it doesn't wait.
-        self.leases = Leases(session, timers, sa.literal(0))
-
-    async def set(self, tx: AsyncConnection, change_id: str, kind: TimerKind, due: datetime) -> None:
-        """Set the timer *kind* of a change to *due*; replaces an earlier time."""
-        fresh = {"due": micros(due), "number": 0, "owner": "", "lease": 0}
-        await upsert(tx, timers, {"change_id": change_id, "kind": kind, **fresh})
-
-    async def clear(self, tx: AsyncConnection, change_id: str, *kinds: TimerKind) -> None:
-        await tx.execute(sa.delete(timers).where(timers.c.change_id == change_id, timers.c.kind.in_(kinds)))
-
-    async def next_due(self, lane: str | None = None) -> datetime | None:
-        """Return when the next free timer is due, or was; None where there is none. *lane*: as in `claim`."""
-        query = sa.select(sa.func.min(timers.c.due)).where(self.leases.free, _is_in_lane(lane))
-        due = await self._session.scalar(query)
-        return None if due is None else moment(due)
-
-    async def claim(self, owner: str, lease: timedelta, lane: str | None = None) -> Timer | None:
-        """Claim the timer that is overdue the longest; None where none is due. It is never handed out early.
-
-        *lane*: one of `LANES`, whose timers are taken; None for each.
-        """
-        due = sa.and_(timers.c.due <= self._session.now(), _is_in_lane(lane))
-        query = sa.select(timers).where(due).order_by(timers.c.due).limit(1)
-        for row in await self.leases.claim(query, owner, lease, list, look=False):
-            with self._session.decoding("change", row.change_id):
-                return Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
-        return None
-
-    async def reschedule(self, timer: Timer, due: datetime) -> None:
-        """Set *timer* for its next time, after it was done or tried."""
-        await self.leases.release(_is_timer(timer), timer.owner, due=micros(due), number=timer.number + 1)
-
-    async def remove(self, timer: Timer) -> None:
-        """Remove *timer*, which is done, unless it was set again in the meantime."""
-        async with self._session.writing() as tx:
-            await tx.execute(sa.delete(timers).where(_is_timer(timer), timers.c.owner == timer.owner))
-
-    async def backlog(self) -> tuple[int, float]:
-        """Return how many timers are due, and for how many seconds the most overdue has been."""
-        return await self._session.backlog(timers.c.due, timers.c.due <= self._session.now())
-
-    async def list_pending(self, kind: TimerKind) -> Sequence[Timer]:
-        """Return the timers of this *kind*, soonest first."""
-        query = sa.select(timers).where(timers.c.kind == kind).order_by(timers.c.due)
-        rows = await self._session.rows(query)
-        return [Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number) for row in rows]
-
-
-def _is_in_lane(lane: str | None) -> sa.ColumnElement[bool]:
-    calls = timers.c.kind.in_([TimerKind.START, TimerKind.REVERT])
-    if lane is None:
-        return sa.true()
-    if lane == NO_SERVICE:
-        return sa.not_(calls)
-    return sa.and_(calls, sa.exists().where(changes.c.id == timers.c.change_id, is_of_service(lane)))
-
-
-def _is_timer(timer: Timer) -> sa.ColumnElement[bool]:
-    same = sa.and_(timers.c.change_id == timer.change_id, timers.c.kind == timer.kind)
-    # Matched by its time, too: one that was set again since is another timer.
-    return sa.and_(same, timers.c.due == micros(timer.due))
