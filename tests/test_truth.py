@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.consequences import CONSEQUENCES, DUE_TIMES
+from bot.changes.consequences import DUE_TIMES
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import Approval, ChangeDecision, ChangeRequest, Guard
-from bot.changes.model.states import Move, State
+from bot.changes.model.states import State
 from tests.harness.truth import Effect, History, Witness, check
 
 ID: Final = "c" * 32
@@ -93,7 +93,3 @@ def test_each_thing_that_a_card_says_of_later_is_due() -> None:
     assert due(off_until)["revert"] == NOON + timedelta(hours=1)
     assert due(off_until)["offer"] == NOON + timedelta(minutes=50)
     assert due(history().change) == {}
-
-
-def test_each_move_has_consequences() -> None:
-    assert CONSEQUENCES.keys() == set(Move)

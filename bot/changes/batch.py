@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +19,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import OPEN, Item, Outcome
-from bot.changes.model.states import Move
+from bot.changes.model.moves import Fail, Finish, Refused
 from bot.changes.proposals import item_change
 from bot.changes.targets import Look, Snapshot
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, keep_change_lease, work_off
@@ -312,8 +312,8 @@ class BatchWorker:
                 await self.executor.wait(whole, f"Slack does not say {error}")
             return
         async with keep_change_lease(self.journal, whole) as lease:
-            batch = self.batch(whole, lease, refused=bool(refusal))
-            if refusal:
+            batch = self.batch(whole, lease, refused=refusal is not None)
+            if refusal is not None:
                 await batch.stop()
             # Again while any is open: one that another process has, or whose answer was lost, is taken up later.
             while await items.find(whole.id, OPEN, 1):
@@ -329,10 +329,11 @@ class BatchWorker:
         chunks = Chunks(self.journal.store.items, whole.id)
         return BatchExecutor(self, whole, lease, chunks, self.executor.with_lease(lease), refused)
 
-    async def _end(self, whole: Change, refusal: Mapping[str, str]) -> None:
+    async def _end(self, whole: Change, refusal: Refused | None) -> None:
         """End *whole*: as done where any item was done, or may have been; the card has the outcome of each item."""
         tally = await self.journal.store.items.tally(whole.id)
         done = tally.of((Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)) > 0
         was_begun = done or whole.run.attempt > 1
-        fields = {} if was_begun and refusal.get("refusal") in {TOO_OLD, END_PASSED} else refusal
-        await self.executor.end(whole, Move.FINISH if done else Move.FAIL, **fields)
+        if was_begun and refusal is not None and refusal.code in {TOO_OLD, END_PASSED}:
+            refusal = None
+        await self.executor.end(whole, Finish(why=refusal) if done else Fail(why=refusal))

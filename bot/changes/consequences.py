@@ -4,46 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model.change import Change
+from bot.changes.model.moves import Approve, Finish, Move
 from bot.changes.model.parts import Guard
-from bot.changes.model.states import Move, State
+from bot.changes.model.states import State
 from bot.store.engine import Store
 from bot.store.outbox import Purpose
-
-
-class Consequence(NamedTuple):
-    """What follows from a move, besides an update of the card. *event*: its name in the audit."""
-
-    event: str
-    notice: str = ""
-    """The purpose of the direct message that tells the requester, if they waited for somebody else."""
-    stops_items: bool = False
-    """It ends a bulk change before any of its items was begun."""
-    sends_result: bool = False
-    """It ends an import: its requester gets a table with the outcome of each row."""
-
-
-CONSEQUENCES: Final[Mapping[Move, Consequence]] = {
-    Move.APPROVE: Consequence("approved", notice="notify-approved"),
-    Move.PLAN: Consequence("planned", notice="notify-approved"),
-    Move.START: Consequence("started"),
-    Move.REPLAN: Consequence("replanned"),
-    Move.CANCEL: Consequence("cancelled", notice="notify-denied", stops_items=True),
-    Move.WITHDRAW: Consequence("withdrawn", notice="notify-denied", stops_items=True),
-    Move.DENY: Consequence("denied", notice="notify-denied", stops_items=True),
-    Move.EXPIRE: Consequence("expired", notice="notify-expired", stops_items=True),
-    Move.INVALIDATE: Consequence("stale", notice="notify-failed", stops_items=True),
-    Move.CLAIM: Consequence("applying"),
-    Move.FINISH: Consequence("applied", sends_result=True),
-    Move.FAIL: Consequence("failed", notice="notify-failed", sends_result=True),
-    Move.MARK_UNKNOWN: Consequence("unknown"),
-    Move.DEFER: Consequence("deferred"),
-    Move.GIVE_UP: Consequence("unsettled", notice="notify-failed"),
-}
 
 REMIND_AFTER: Final = timedelta(minutes=15)
 OFFER_BEFORE: Final = timedelta(minutes=10)
@@ -100,30 +70,27 @@ DUE_TIMES: Final[Mapping[Purpose, Callable[[Change], datetime | None]]] = {
 }
 """Functions that return when each timer or message of a change is due; None where it isn't."""
 
-BEGINNINGS: Final = frozenset({Move.APPROVE, Move.START})
-"""Moves after which a change is executed."""
 SHOWN_WITHIN: Final = timedelta(seconds=1)
 """How long the messages about an approval may wait: mostly the outcome is known by then, and one message says both."""
 
 
 async def follow_move(store: Store, tx: AsyncConnection, change: Change, moved: Change, move: Move, by: str) -> None:
     """Enqueue the messages and set the timers that follow from *move* by *by*; *change* and *moved*: before and after it."""
-    follows = CONSEQUENCES[move]
-    within = SHOWN_WITHIN if move in BEGINNINGS and not moved.is_bulk else timedelta()
+    within = SHOWN_WITHIN if move.begins and not moved.is_bulk else timedelta()
     await store.outbox.enqueue(tx, moved.id, "card", within=within)
-    if move is Move.FINISH and moved.request.starts_at is not None:
+    if isinstance(move, Finish) and moved.request.starts_at is not None:
         await store.outbox.enqueue(tx, moved.id, Purpose.STARTED)
-    if moved.bulk.columns and follows.sends_result:
+    if moved.bulk.columns and move.sends_result:
         await store.outbox.enqueue(tx, moved.id, "result")
     if _is_news_to_requester(moved, by):
         # Messages that were to wait for this outcome don't have to wait any more.
         if not within:
             await store.outbox.make_due(tx, moved.id)
-        if follows.notice:
-            await store.outbox.enqueue(tx, moved.id, follows.notice, within=within)
-    if moved.is_bulk and follows.stops_items:
+        if move.notice:
+            await store.outbox.enqueue(tx, moved.id, move.notice, within=within)
+    if moved.is_bulk and move.stops_items:
         await store.items.stop(tx, moved.id)
-    if moved.decision.glass_broken and move in {Move.APPROVE, Move.PLAN}:
+    if moved.decision.glass_broken and isinstance(move, Approve):
         await store.outbox.enqueue(tx, moved.id, "break_glass")
     await set_due(store, tx, change, moved)
 

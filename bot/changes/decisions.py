@@ -13,8 +13,19 @@ from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
+from bot.changes.model.moves import (
+    GATEHOUSE,
+    Approve,
+    Cancel,
+    Deny,
+    Expire,
+    Invalidate,
+    Replan,
+    Start,
+    Withdraw,
+)
 from bot.changes.model.parts import Guard, Held, RevertFailure
-from bot.changes.model.states import Move, State
+from bot.changes.model.states import State
 from bot.changes.refusals import (
     AlreadyDecided,
     AlreadyExtended,
@@ -30,7 +41,6 @@ from bot.changes.rights import RELEASES, Decision, OfRequest, Rights
 from bot.changes.targets import LOOKING, read_live
 from bot.policy.access import GROUPS_SHARED_FOR, Access
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed, count_people
-from bot.store.audit import GATEHOUSE
 from bot.store.db import TargetBusy
 from bot.store.outbox import Purpose
 
@@ -65,18 +75,16 @@ class Decisions:
             change = await self._require_releasable(change, decision, by)
         match decision:
             case Decision.WITHDRAW:
-                move = Move.CANCEL if change.state is State.PROPOSED else Move.WITHDRAW
-                moved = await self.journal.move(change, move, by=by, **self._decision_fields(by))
+                move = Cancel(by=by) if change.state is State.PROPOSED else Withdraw(by=by)
+                moved = await self.journal.move(change, move)
             case Decision.DENY:
-                moved = await self.journal.move(change, Move.DENY, by=by, **self._decision_fields(by, reason))
+                moved = await self.journal.move(change, Deny(by=by, reason=reason))
             case Decision.APPROVE:
                 return await self._approve(change, by)
             case Decision.CONFIRM | Decision.BREAK_GLASS:
-                override: dict[str, Any] = {"glass_broken": True} if decision is Decision.BREAK_GLASS else {}
                 self.executor.failpoint("claim")
-                moved = await self.journal.move(
-                    change, Move.APPROVE, by=by, **self._decision_fields(by, reason), **override
-                )
+                overrides = decision is Decision.BREAK_GLASS
+                moved = await self.journal.move(change, Approve(by=by, reason=reason, glass_broken=overrides))
             case _:
                 assert_never(decision)
         if moved is None:
@@ -117,14 +125,11 @@ class Decisions:
 
         return await self.journal.record(change, "tightened", GATEHOUSE, update)
 
-    def _decision_fields(self, by: str, reason: str = "") -> dict[str, Any]:
-        return {"decided_by": by, "decided_at": self.journal.now(), "decision_reason": reason}
-
     async def _approve(self, change: Change, by: str) -> Change:
         """Count one more approval; at the last one, the requester and the earlier approvers must still have their rights."""
         given = change.with_approval(by, self.journal.now())
         try:
-            counted = await self.journal.count(change, by, last=await self._completion_fields(given, by))
+            counted = await self.journal.count(change, by, completes=await self._is_complete(given))
         except (NotAllowed, DirectoryUnavailable, TargetBusy) as error:
             # It still counts, for when the others have their rights again, or the target is free.
             waits = await self.journal.count(change, by)
@@ -137,8 +142,8 @@ class Decisions:
             return await self._approve(counted, by)  # others approved at the same time
         return await self.executor.go_on(counted)
 
-    async def _completion_fields(self, given: Change, by: str) -> Mapping[str, Any] | None:
-        """Return the fields of the decision where *given* has all approvals that it needs, the last one by *by*; else None.
+    async def _is_complete(self, given: Change) -> bool:
+        """Whether *given* has all approvals that it needs.
 
         Raises NotAllowed where the requester or an approver has lost their right, and DirectoryUnavailable.
         """
@@ -146,10 +151,10 @@ class Decisions:
             await count_people(self.access.directory, [each.by for each in given.decision.approvals])
             < given.decision.approvals_needed
         ):
-            return None
+            return False
         await self.access.require_still_allowed(given, self.journal.now())
         self.executor.failpoint("claim")
-        return self._decision_fields(by)
+        return True
 
     async def start(self, change: Change) -> None:
         """Begin a planned change at its time: check rights, policy, freezes and target again; hold it, or end it as stale.
@@ -165,18 +170,14 @@ class Decisions:
             await self.journal.store.changes.require_free(change)
             live = await read_live(self.executor.adapter(change.edit.target, LOOKING), change.edit.target)
             if canonical_form(live) != canonical_form(change.edit.before):
-                now = self.journal.now()
-                await self.journal.move(change, Move.INVALIDATE, planned=change, result=live, finished_at=now)
+                await self.journal.move(change, Invalidate(live=live), planned=True)
                 return
         # The checks took a while, in which somebody may have moved it to another time.
-        await self._begin(change, GATEHOUSE, planned=change)
+        await self._begin(change, GATEHOUSE, planned=True)
 
-    async def _begin(self, change: Change, by: str, **judged: Any) -> Change:
+    async def _begin(self, change: Change, by: str, *, planned: bool = False) -> Change:
         self.executor.failpoint("claim")
-        at_another_time: dict[str, Any] = {} if by == GATEHOUSE else {"time_changed_by": by}
-        moved = await self.journal.move(
-            change, Move.START, by=by, started_at=self.journal.now(), held=Held.NOT, **at_another_time, **judged
-        )
+        moved = await self.journal.move(change, Start(by=by), planned=planned)
         if moved is None:
             raise NotPlanned(await self.journal.get(change.id))
         return await self.executor.go_on(moved)
@@ -204,10 +205,8 @@ class Decisions:
         """
         await self.rights.require(change, Decision.REPLAN, by)
         await self._require_startable(change, starts_at, as_typed)
-        another: dict[str, Any] = {"starts_at": starts_at, "starts_at_as_typed": as_typed}
-        another |= {"held": Held.NOT, "held_at": None, "time_changed_by": by}
         if change.decision.guard is Guard.APPROVE or change.decision.glass_broken:
-            return await self._ask_again(change, by, another)
+            return await self._ask_again(change, by, starts_at, as_typed)
         if starts_at is None:
             await self.access.require_still_allowed(change, self.journal.now())
             if not (await self.rights.with_current_guard(change)).decision.has_requirements_of(change.decision):
@@ -217,7 +216,13 @@ class Decisions:
         def update(held: Change) -> Mapping[str, Any]:
             if held.state is not State.PLANNED:
                 raise NotPlanned(held)
-            return another
+            return {
+                "starts_at": starts_at,
+                "starts_at_as_typed": as_typed,
+                "held": Held.NOT,
+                "held_at": None,
+                "time_changed_by": by,
+            }
 
         # The requester counts on the time that they know.
         note = Purpose.MOVED.of(self.journal.now()) if by != change.request.requester else ""
@@ -236,14 +241,13 @@ class Decisions:
         if (freeze := await self.freezes.find_for_change(change, starts_at or now)) is not None:
             raise Frozen(freeze)
 
-    async def _ask_again(self, change: Change, by: str, another: Mapping[str, Any]) -> Change:
-        """Turn a planned change back into a request, for *another* time: nobody has approved that yet. Raises NotPlanned."""
-        expires, starts = self.journal.now() + APPROVED_AGAIN_WITHIN, another["starts_at"]
+    async def _ask_again(self, change: Change, by: str, starts: datetime | None, as_typed: str) -> Change:
+        """Turn a planned change back into a request for another time; raises NotPlanned."""
+        expires = self.journal.now() + APPROVED_AGAIN_WITHIN
         # After this, nothing begins automatically, so a later approval would be too late.
         expires = expires if starts is None else min(expires, starts + LATE_START)
-        undecided: dict[str, Any] = {"approvals": (), "decided_by": None, "decided_at": None, "expires": expires}
-        undecided |= {"glass_broken": False, "decision_reason": ""}
-        moved = await self.journal.move(change, Move.REPLAN, by=by, **another, **undecided)
+        move = Replan(by=by, starts_at=starts, as_typed=as_typed, expires=expires)
+        moved = await self.journal.move(change, move)
         if moved is None:
             raise NotPlanned(await self.journal.get(change.id))
         return moved
@@ -253,7 +257,7 @@ class Decisions:
         # A held change waits for a decision, too, but not for ever.
         if change.state is not State.PROPOSED and not change.run.held:
             return None
-        return await self.journal.move(change, Move.EXPIRE, planned=change, finished_at=self.journal.now())
+        return await self.journal.move(change, Expire(), planned=True)
 
     async def note_look(self, change: Change, by: str) -> None:
         """Record that Slack has shown *by* all of *change*."""

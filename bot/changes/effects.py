@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -14,8 +14,9 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import Item, Outcome
+from bot.changes.model.moves import Invalidate
 from bot.changes.model.parts import Undone
-from bot.changes.model.states import Move, State
+from bot.changes.model.states import State
 from bot.changes.proposals import is_recreated, is_there
 from bot.store.engine import Store
 
@@ -81,9 +82,9 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
         # The target is again just what the request was made for, so it stays valid.
         if undo is None and canonical_form(waiting.edit.before) == canonical_form(found):
             continue
-        fields: dict[str, Any] = {"result": found, "finished_at": now, "overtaken_by": actor_of(change)}
-        if (stale := await store.changes.move(tx, waiting.id, Move.INVALIDATE, **fields)) is not None:
-            await follow_move(store, tx, waiting, stale, Move.INVALIDATE, change.request.requester)
+        move = Invalidate(live=found, overtaken_by=actor_of(change))
+        if (stale := await store.changes.move(tx, waiting.id, move, now)) is not None:
+            await follow_move(store, tx, waiting, stale, move, change.request.requester)
             overtaken.append(stale)
     return overtaken
 

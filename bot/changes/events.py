@@ -8,11 +8,11 @@ from typing import Any
 
 import structlog
 
-from bot.changes.consequences import CONSEQUENCES
 from bot.changes.model.change import Change
-from bot.changes.model.states import LIVE, Move, State
+from bot.changes.model.moves import GATEHOUSE, Claim, Move
+from bot.changes.model.states import LIVE, State
 from bot.metrics import ENDED_CHANGES
-from bot.store.audit import GATEHOUSE, Event
+from bot.store.audit import Event
 
 log = structlog.get_logger(__name__)
 
@@ -31,14 +31,14 @@ def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
     return Event(name, by, change.request.channel, change.id, str(change.edit.target), known | detail)
 
 
-def event_of_move(move: Move, moved: Change, by: str) -> Event:
-    """Return the event that *by* made *move* of a change, which is *moved* now."""
-    return event_of(CONSEQUENCES[move].event, moved, by, **_end_details(moved))
+def event_of_move(move: Move, moved: Change) -> Event:
+    """Return the event that *move* was made of a change, which is *moved* now."""
+    return event_of(move.event, moved, move.by, **_end_details(moved))
 
 
 def event_of_claim(change: Change) -> Event:
     """Return the event that a process claimed *change* to execute it."""
-    return event_of(CONSEQUENCES[Move.CLAIM].event, change, GATEHOUSE, attempt=change.run.attempt)
+    return event_of(Claim.event, change, GATEHOUSE, attempt=change.run.attempt)
 
 
 def event_of_request(change: Change) -> Event:

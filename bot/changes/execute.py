@@ -7,17 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from bot.changes.freezing import Freezes
 from bot.changes.journal import Journal
-from bot.changes.model.change import Change, Ended
+from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Kind, Target
+from bot.changes.model.moves import Defer, Ended, Fail, GiveUp, MarkUnknown, Move, Refused
 from bot.changes.model.parts import Guard
-from bot.changes.model.states import Move, State
+from bot.changes.model.states import State
 from bot.changes.refusals import Unrecorded
 from bot.changes.targets import LOOKING, Adapter, AdapterOf, Differs, EndPassed, Look
 from bot.changes.verify import UNREADABLE, Reading, Sent, Verification, classify, discard_answer, read_back
@@ -130,28 +131,28 @@ class Executor:
         """Whether the end of *change* is past: then it isn't applied, since it would have to be reverted at once."""
         return change.request.reverts_at is not None and change.request.reverts_at <= self.journal.now()
 
-    async def refusal(self, change: Change) -> dict[str, str]:
-        """Return the fields that record why a decided change may no longer be applied; empty where it may.
+    async def refusal(self, change: Change) -> Refused | None:
+        """Return why a decided change may no longer be applied; None where it may.
 
         Where time has passed since the decision, freezes and the rights of its requester and approvers are checked again.
         Raises DirectoryUnavailable.
         """
         if self.is_too_old(change):
-            return {"refusal": TOO_OLD}
+            return Refused(code=TOO_OLD)
         if self.is_past_end(change):
-            return {"refusal": END_PASSED}
+            return Refused(code=END_PASSED)
         # The end of a temporary change was agreed to with its beginning; a fresh decision was only just asked about.
         if change.request.agreed or not (change.run.waits or self._time_waited(change) > ASKED_AGAIN_AFTER):
-            return {}
+            return None
         try:
             await self.access.require_still_allowed(change, self.journal.now() - GROUPS_SHARED_FOR)
         except NotAllowed as error:
-            return {"refusal": LOST_RIGHT, "lost_right": error.user, "outcome": error.why.value}
+            return Refused(code=LOST_RIGHT, words=error.why.value, who=error.user)
         # A freeze stops nothing that was begun before it, and a change that was taken over was begun.
         if change.run.attempt > 1:
-            return {}
+            return None
         freeze = await self.freezes.find_for_change(change, self.journal.now())
-        return {} if freeze is None else {"refusal": FROZEN, "outcome": freeze.until.isoformat()}
+        return None if freeze is None else Refused(code=FROZEN, words=freeze.until.isoformat())
 
     async def _handle_refusal(self, change: Change) -> Change | None:
         """End *change* where it may no longer be applied, defer it where Slack is unavailable; return None where it may be.
@@ -165,12 +166,14 @@ class Executor:
             refusal = await self.refusal(whole or change)
         except DirectoryUnavailable as error:
             return change if sent else await self.wait(change, f"Slack does not say {error}")
-        return await self.end(change, Move.MARK_UNKNOWN if sent else Move.FAIL, **refusal) if refusal else None
+        if refusal is None:
+            return None
+        return await self.end(change, MarkUnknown(why=refusal) if sent else Fail(why=refusal))
 
     async def wait(self, change: Change, why: str) -> Change:
         """Defer *change*, of which nothing was sent, because of *why*: the longer it has waited, the later the next try."""
         wait = min(max(self._time_waited(change) / 4, MIN_WAIT), MAX_WAIT)
-        return await self._record(Ended(change, Move.DEFER, {"waits": why[:200]}, self.journal.now() + wait))
+        return await self.end(change, Defer(waits=why[:200], due=self.journal.now() + wait))
 
     def _time_waited(self, change: Change) -> timedelta:
         return self.journal.now() - (change.run.started_at or change.decision.decided_at or change.created)
@@ -223,7 +226,7 @@ class Executor:
             self.failpoint("sent")
         if change.edit.kind is Kind.RULE_CREATE:
             # Only the answer names the new rule; without it, reading back has to search all rules by content.
-            change = change.with_fields(target=change.edit.target.with_key(answer.text))
+            change = change.with_target(change.edit.target.with_key(answer.text))
         return Sent(change, answer)
 
     async def _require_as_shown(self, change: Change, look: Look) -> Change:
@@ -311,14 +314,14 @@ class Executor:
             # Time has passed since it was approved, so the rights are checked again.
             return await self._handle_refusal(change) or await self._attempt(*await self.begin_resending([change]))
         if change.state is State.APPLYING:
-            return await self.end(change, Move.MARK_UNKNOWN)
+            return await self.end(change, MarkUnknown())
         # A slow service may still carry out a request that it didn't answer, so nothing is called failed for some leases.
         late = (change.run.finished_at or change.created) + LATE_LEASES * self.journal.lease
         if reading.is_undone and self.journal.now() >= late:
             # After a success response, or for a new rule, which others may have deleted since, a read doesn't prove a failure.
             leave = change.run.accepted or change.edit.kind is Kind.RULE_CREATE
-            return await self.end(change, Move.GIVE_UP if leave else Move.FAIL, result=reading.live)
-        return await self.end(change, Move.GIVE_UP, result=reading.live) if change.run.attempt >= MAX_LOOKS else change
+            return await self.end(change, GiveUp(live=reading.live) if leave else Fail(live=reading.live))
+        return await self.end(change, GiveUp(live=reading.live)) if change.run.attempt >= MAX_LOOKS else change
 
     def may_be_resent(self, change: Change, reading: Reading) -> bool:
         """Whether a change whose process died, and whose target is unchanged, may be sent again by the one that took it over.
@@ -342,23 +345,12 @@ class Executor:
         ends = [(sent.change, classify(sent, reading)) for sent, reading in read]
         if ends:
             self.failpoint("record")
-        return [self._end_move(change, *end) for change, end in ends if end is not None]
+        return [(change, move) for change, move in ends if move is not None]
 
-    def _end_move(self, change: Change, move: Move, fields: dict[str, Any]) -> Ended:
-        """Return *move* of a change that this process claimed, with *fields*, the time of its end, and of its revert if any."""
-        times: dict[str, Any] = {"finished_at": self.journal.now()}
-        # “For two hours” counts from when the change is applied, not from when it was requested.
-        if move is Move.FINISH and change.request.revert_after is not None:
-            times["reverts_at"] = times["finished_at"] + timedelta(seconds=change.request.revert_after)
-        return Ended(change, move, times | fields)
-
-    async def end(self, change: Change, move: Move, **fields: Any) -> Change:
-        """Make *move* of a claimed *change*, with *fields*; return it as it then stands, even if another process took it over."""
-        return await self._record(self._end_move(change, move, fields))
-
-    async def _record(self, ended: Ended) -> Change:
-        moved = await self.journal.finish([ended])
-        return moved[0] if moved else await self._reload(ended.change)
+    async def end(self, change: Change, move: Move) -> Change:
+        """Make *move* of a claimed *change*; return it as it then stands, even if another process took it over."""
+        moved = await self.journal.finish([(change, move)])
+        return moved[0] if moved else await self._reload(change)
 
     async def _reload(self, change: Change) -> Change:
         return await self.journal.store.changes.get(change.id) or change

@@ -11,8 +11,9 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Target
 from bot.changes.model.items import NOT_DONE, Item, Outcome
+from bot.changes.model.moves import Withdraw
 from bot.changes.model.parts import Cause, CauseKind, Guard
-from bot.changes.model.states import HOLDING, LIVE, Move, State
+from bot.changes.model.states import HOLDING, LIVE, State
 from bot.changes.proposals import Proposal, inverse, is_recreated, request_again, revert_anyway, undo_cause
 from bot.changes.propose import OWN_UNDO_WITHIN, Proposer
 from bot.changes.refusals import AlreadyDecided, AlreadyRequested, NotTemporary, NotUndoable, OldEmailGone
@@ -220,8 +221,7 @@ class FollowUps:
             made = await self.proposer.submit(proposal, idempotency_key=f"again:{change.id}:{len(before)}")
         # Only once the new request is stored: a crash in between leaves two requests rather than none.
         if is_held:
-            decided = {"decided_by": by, "decided_at": self.proposer.journal.now(), "decision_reason": ""}
-            await self.proposer.journal.move(change, Move.WITHDRAW, by=by, **decided)
+            await self.proposer.journal.move(change, Withdraw(by=by))
         return made
 
     async def _propose_again(self, change: Change, *, by: str, channel: str) -> Proposal:

@@ -12,16 +12,17 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.admission import require_admission
-from bot.changes.consequences import BEGINNINGS, CONSEQUENCES, follow_move, record_fields, set_due
+from bot.changes.consequences import follow_move, record_fields, set_due
 from bot.changes.effects import mark_effects
 from bot.changes.events import count_ends, event_of, event_of_claim, event_of_move, event_of_request
-from bot.changes.model.change import Change, Ended
+from bot.changes.model.change import Change
 from bot.changes.model.items import Item
+from bot.changes.model.moves import GATEHOUSE, Approve, Ended, Invalidate, Move, Plan
 from bot.changes.model.parts import Guard, Held
-from bot.changes.model.states import Move, State
+from bot.changes.model.states import State
 from bot.changes.refusals import NotTemporary, UnknownChange
 from bot.policy.limits import MAX_WAITING_REQUESTS
-from bot.store.audit import GATEHOUSE, Event
+from bot.store.audit import Event
 from bot.store.engine import Store
 from bot.store.items import rows_of
 from bot.store.outbox import Purpose
@@ -100,26 +101,28 @@ class Journal:
         self, tx: AsyncConnection, change: Change, *, begin: bool
     ) -> tuple[Change, Sequence[Event]]:
         """Approve or plan *change*, which has no guard; return it, with the audit events. *begin*: claim it, too."""
-        decided: dict[str, Any] = {"decided_by": change.request.requester, "decided_at": change.created}
+        move = self._release(change, Approve(by=change.request.requester))
         # This process begins it at once. If it dies first, others take the change over after one lease.
         due = change.created + (timedelta() if change.is_bulk else self.lease)
-        kept = await self.store.changes.move(tx, change.id, self._release(change), due=due, **decided) or change
+        kept = await self.store.changes.move(tx, change.id, move, change.created, due=due) or change
         if kept.state is State.PLANNED:
-            return kept, [event_of(CONSEQUENCES[Move.PLAN].event, kept, change.request.requester)]
+            return kept, [event_of(move.event, kept, move.by)]
         return await self._claim_approved(tx, kept) if begin else (kept, ())
 
-    def _release(self, change: Change) -> Move:
-        """Return the move that releases *change*: at once, or at its time."""
+    def _release(self, change: Change, approval: Approve) -> Approve:
+        """Return *approval* where it releases *change* at once, else the same for its time."""
         starts = change.request.starts_at
-        return Move.APPROVE if starts is None or starts <= self.now() else Move.PLAN
+        if starts is None or starts <= self.now():
+            return approval
+        return Plan(by=approval.by, reason=approval.reason, glass_broken=approval.glass_broken)
 
-    async def count(self, change: Change, by: str, *, last: Mapping[str, Any] | None = None) -> Change | None:
+    async def count(self, change: Change, by: str, *, completes: bool = False) -> Change | None:
         """Count an approval by *by*; return the change as it then stands, or None where it no longer waits for a decision.
 
         None, too, where it now requires more than *change* says: *by*'s right was checked for less.
 
-        *last*: the fields of the decision, where this approval completes it. The decision is made in the same transaction, as
-        by `move`, unless somebody else approved since *change* was read.
+        *completes*: *change* is approved with this approval. The move is made in the same transaction, as by `move`, unless
+        somebody else approved since *change* was read.
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.get_locked(tx, change.id)
@@ -131,8 +134,8 @@ class Journal:
             given = counted.decision.approvals
             events = [event_of("approval", counted, by, given=len(given))] if given != held.decision.approvals else []
             # Somebody who approved in between was not asked about: then this approval completes nothing yet.
-            if last is not None and held.decision.approvals == change.decision.approvals:
-                made = await self._make_move(tx, counted, Move.APPROVE, by, events, approvals=given, **last)
+            if completes and held.decision.approvals == change.decision.approvals:
+                made = await self._make_move(tx, counted, Approve(by=by), events)
             else:
                 made = counted
                 if events:
@@ -143,13 +146,15 @@ class Journal:
             self._wake(made)
         return made
 
-    async def move(self, change: Change, move: Move, *, by: str = GATEHOUSE, **fields: Any) -> Change | None:
+    async def move(self, change: Change, move: Move, *, planned: bool = False) -> Change | None:
         """Make *move* of a change that no process is executing, and return it; None where its state doesn't allow the move.
+
+        *planned*: None as well where it has another time than *change* says, or was held or released since.
 
         A change that is approved or started is also claimed for this process, unless it is a bulk change.
         """
         async with self.store.transaction() as tx:
-            moved = await self._make_move(tx, change, move, by, (), **fields)
+            moved = await self._make_move(tx, change, move, planned=planned)
         if moved is not None:
             # Only after the commit: what was rolled back did not end, and wakes nobody.
             count_ends([moved])
@@ -162,22 +167,23 @@ class Journal:
             self.wake_batches()
 
     async def _make_move(
-        self, tx: AsyncConnection, change: Change, move: Move, by: str, before: Sequence[Event], **fields: Any
+        self, tx: AsyncConnection, change: Change, move: Move, before: Sequence[Event] = (), *, planned: bool = False
     ) -> Change | None:
         """Make *move* within *tx*, with all that follows from it; return as `move` does. *before*: events that led to it."""
-        if is_decision := move is Move.APPROVE:
-            move = self._release(change)
-        if move in BEGINNINGS:
-            fields.setdefault("due", self.now() + (timedelta() if change.is_bulk else self.lease))
-        # Slack can't be asked within a transaction, so the change must still require what the rights were checked for.
-        under = change.decision if is_decision else None
-        moved = await self.store.changes.move(tx, change.id, move, under=under, **fields)
+        under, due, now = None, None, self.now()
+        if isinstance(move, Approve):
+            # Slack can't be asked within a transaction, so the change must still require what the rights were checked for.
+            move, under = self._release(change, move), change.decision
+        if move.begins:
+            due = now + (timedelta() if change.is_bulk else self.lease)
+        as_planned = change if planned else None
+        moved = await self.store.changes.move(tx, change.id, move, now, under=under, planned=as_planned, due=due)
         if moved is None:
             return None
-        await follow_move(self.store, tx, change, moved, move, by)
+        await follow_move(self.store, tx, change, moved, move, move.by)
         after: Sequence[Event] = ()
-        event = event_of_move(move, moved, by)
-        if move in BEGINNINGS and not moved.is_bulk:
+        event = event_of_move(move, moved)
+        if move.begins and not moved.is_bulk:
             moved, after = await self._claim_approved(tx, moved)
         await self.store.audit.append(tx, *before, event, *after)
         return moved
@@ -196,12 +202,12 @@ class Journal:
 
     async def _finish(self, tx: AsyncConnection, ended: Sequence[Ended]) -> tuple[Sequence[Change], Sequence[Change]]:
         """Move *ended* within *tx*, with all that follows; return those that were moved, and the requests that went stale."""
-        moved = await self.store.changes.finish(tx, ended, self.owner)
-        was = {each.change.id: each.change for each in ended}
+        moved = await self.store.changes.finish(tx, ended, self.owner, self.now())
+        was = {change.id: change for change, _ in ended}
         for change, move in moved:
             # An item has neither a card nor anything due of its own: its bulk change has.
             if change.set_id is None:
-                await follow_move(self.store, tx, was[change.id], change, move, GATEHOUSE)
+                await follow_move(self.store, tx, was[change.id], change, move, move.by)
         mine = [change for change, _ in moved]
         items = [change for change in mine if change.set_id is not None]
         if items:
@@ -211,8 +217,7 @@ class Journal:
         # Sorted, so that two processes lock these rows in the same order and can't deadlock.
         for set_id in sorted({item.set_id or "" for item in items}):
             await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
-        events = [event_of_move(move, change, GATEHOUSE) for change, move in moved]
-        events += [event_of_move(Move.INVALIDATE, each, GATEHOUSE) for each in stale]
+        events = [event_of_move(move, change) for change, move in [*moved, *((each, Invalidate()) for each in stale)]]
         await self.store.audit.append(tx, *events)
         return mine, stale
 

@@ -16,6 +16,7 @@ from bot.changes.consequences import LATE_START
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.model.items import Outcome
+from bot.changes.model.moves import GATEHOUSE
 from bot.changes.model.parts import Cause, CauseKind, Held, RevertFailure
 from bot.changes.model.states import LIVE, State
 from bot.changes.pipeline import Pipeline
@@ -23,7 +24,6 @@ from bot.changes.proposals import is_there
 from bot.changes.refusals import NotPlanned, NotTemporary, NotUndoable
 from bot.clients.errors import PERMANENT_CODES, REFUSALS, ClientError
 from bot.policy.inquiry import DirectoryUnavailable
-from bot.store.audit import GATEHOUSE
 from bot.store.db import TargetBusy
 from bot.store.outbox import Delivery, Purpose
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, canonical_form, contains_all
 from bot.changes.model.edits import Kind
-from bot.changes.model.states import Move
+from bot.changes.model.moves import Fail, Finish, Invalidate, MarkUnknown, Move, Refused
 from bot.changes.targets import Adapter, Answer, Differs, EndPassed, Snapshot, read_live
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refusal
 
@@ -96,7 +96,7 @@ def discard_answer(sent: Sent, why: str) -> Sent:
     if sent.answer is None or sent.answer.made is None:
         return sent
     target = sent.change.edit.target
-    return Sent(sent.change.with_fields(target=target.with_key(None)), error=OutcomeUnknown(target.service, why))
+    return Sent(sent.change.with_target(target.with_key(None)), error=OutcomeUnknown(target.service, why))
 
 
 def judge(change: Change, snapshot: Snapshot, named: Document | None = None) -> Reading:
@@ -173,8 +173,8 @@ class Sent:
         return isinstance(self.error, Refusal) and 200 <= self.error.status < 300
 
 
-def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None:
-    """Return the move that a change is to make, and what is noted with it.
+def classify(sent: Sent, reading: Reading) -> Move | None:
+    """Return the move that a change is to make.
 
     An answer is believed once the target reads as it should, or as what the service made of it. None: the answer for an
     item was lost, and nothing shows that it was done. A service that is slow for a while is no reason to fail one of many, so
@@ -184,30 +184,29 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
     change, error = sent.change, sent.error
     if not sent.is_open:
         if isinstance(error, Differs):
-            return Move.INVALIDATE, {"result": error.live}
+            return Invalidate(live=error.live)
         # To delete what somebody else has deleted is no failure: the request is out of date.
         gone = isinstance(error, NotFound) and change.edit.after is None
-        return Move.INVALIDATE if gone else Move.FAIL, error_fields(error)
+        return Invalidate(why=_refused(error)) if gone else Fail(why=_refused(error))
     diverged = reading.verification is Verification.DIVERGED
     # The service took it and made something of its own of it; a deletion has nothing to be altered.
     altered = sent.answer is not None and diverged and None not in (reading.live, change.edit.after)
     if reading.is_done or altered:
-        target = change.edit.target.with_key(change.edit.target.key or (reading.live or {}).get("id"))
-        answer = {} if sent.answer is None else {"outcome": sent.answer.text}
-        return Move.FINISH, {"result": reading.live, "target": target} | answer
+        key = change.edit.target.key or (reading.live or {}).get("id")
+        return Finish(live=reading.live, key=key, answer=None if sent.answer is None else sent.answer.text)
     if sent.answer is not None:
-        return Move.MARK_UNKNOWN, {"outcome": sent.answer.text, "accepted": True, "target": change.edit.target}
+        return MarkUnknown(answer=sent.answer.text, key=change.edit.target.key)
     if sent.is_mixed and reading.is_undone and change.run.attempt <= 1:
-        return Move.FAIL, error_fields(error)
+        return Fail(why=_refused(error))
     refused = isinstance(error, Refusal) and not isinstance(error, RateLimited)
     if change.set_id is not None and change.edit.kind is not Kind.RULE_CREATE and not diverged and not refused:
         return None
-    return Move.MARK_UNKNOWN, error_fields(error)
+    return MarkUnknown(why=_refused(error))
 
 
-def error_fields(error: SendError | None) -> dict[str, Any]:
-    """Return the fields that record *error*: what the service said, or what became of the call, and its code."""
-    return {} if error is None else {"outcome": str(error)[:300], "refusal": error.code}
+def _refused(error: SendError | None) -> Refused | None:
+    """Return what is recorded of *error*: what the service said, or what became of the call, and its code."""
+    return None if error is None else Refused(code=error.code, words=str(error)[:300])
 
 
 async def accept_if_done(refused: Refusal, adapter: Adapter, change: Change) -> Answer:

@@ -18,13 +18,12 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.changes.model.moves import GATEHOUSE
 from bot.store.db import Session, after_commit
 from bot.store.tables import audit, cards, changes, micros, moment
 
 log = structlog.get_logger(__name__)
 
-GATEHOUSE: Final = "gatehouse"
-"""The actor of what Gatehouse did automatically."""
 CHUNK: Final = 500
 LIKE_SIGN: Final = re.compile(r"[!%_]")
 ESCAPED: Final = re.compile(r"\\u[0-9a-f]{4}")

@@ -1,8 +1,8 @@
-"""Changes in the database. A change moves by one compare-and-set, and only by a move that the table of moves has."""
+"""Changes in the database. A change moves by one compare-and-set, and only by a move that starts in its state."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -10,10 +10,11 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model.change import Change, Ended
+from bot.changes.model.change import Change
 from bot.changes.model.edits import Target
+from bot.changes.model.moves import Claim, Defer, Ended, Move
 from bot.changes.model.parts import ChangeDecision
-from bot.changes.model.states import MOVES, Move, State, sources
+from bot.changes.model.states import State
 from bot.store.change_queries import CLAIMED, ChangeQueries, is_temporary, select_changes
 from bot.store.db import Session, StoreError, TargetBusy, UnreadableRow, insert, insert_new
 from bot.store.leases import Leases
@@ -36,14 +37,6 @@ UNREADABLE_AGAIN: Final = timedelta(hours=1)
 
 def _new_row(change: Change, idempotency_key: str) -> dict[str, Any]:
     return row_of(change) | {"id": change.id, "idempotency_key": idempotency_key, "created": micros(change.created)}
-
-
-def _apply_move(change: Change, move: Move, fields: Mapping[str, Any]) -> Change:
-    """Return the change after *move*, with *fields* set."""
-    state = MOVES[change.state, move]
-    # Nothing was sent for an approved change yet, so the next claim counts as the first.
-    first = {"attempt": 0} if state is State.APPROVED else {}
-    return change.with_fields(**{**fields, **first}, state=state)
 
 
 def _with_locks(query: sa.Select[Any]) -> sa.Select[Any]:
@@ -141,13 +134,13 @@ class Changes(ChangeQueries):
         tx: AsyncConnection,
         change_id: str,
         move: Move,
+        at: datetime,
         *,
         under: ChangeDecision | None = None,
         planned: Change | None = None,
         due: datetime | None = None,
-        **fields: Any,
     ) -> Change | None:
-        """Make *move* with *fields* set, or return None where the change is not where the move starts.
+        """Make *move* at the time *at*, or return None where the change is not where the move starts.
 
         *under*: what the change required when the move was judged; None as well where it requires something else now.
         *planned*: the change as it was then; None as well where it has another time now, or was held or released since.
@@ -155,7 +148,7 @@ class Changes(ChangeQueries):
         is taken up where its process died.
         """
         row = await self._lock(tx, change_id)
-        if row is None or row.state not in sources(move):
+        if row is None or row.state not in move.starts:
             return None
         change = self._change(row)
         if under is not None and not change.decision.has_requirements_of(under):
@@ -163,8 +156,8 @@ class Changes(ChangeQueries):
         if planned is not None and _when(change) != _when(planned):
             return None
         columns = {} if due is None else {"due": micros(due)}
-        replace = self._hold if move in {Move.APPROVE, Move.START} else self._replace
-        return await replace(tx, change, _apply_move(change, move, fields), **columns)
+        replace = self._hold if move.begins else self._replace
+        return await replace(tx, change, move.apply(change, at), **columns)
 
     async def _hold(self, tx: AsyncConnection, change: Change, made: Change, **columns: Any) -> Change | None:
         """Replace *change* by *made*, which holds its target; raises TargetBusy where another change holds it, or was faster."""
@@ -179,7 +172,7 @@ class Changes(ChangeQueries):
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
         """Claim an approved change for *owner*; None where another process has claimed it."""
         row = await self._lock(tx, change_id)
-        if row is None or row.state not in sources(Move.CLAIM):
+        if row is None or row.state not in Claim.starts:
             return None
         return await self.take(tx, self._change(row), owner, lease)
 
@@ -229,12 +222,7 @@ class Changes(ChangeQueries):
     async def take(self, tx: AsyncConnection, change: Change, owner: str, lease: timedelta) -> Change | None:
         """Claim *change*, which *tx* read or wrote last, for *owner*; an approved change becomes APPLYING."""
         until = self._session.now(lease)
-        taken = change.with_fields(
-            state=change.state if change.state in CLAIMED else MOVES[change.state, Move.CLAIM],
-            attempt=change.run.attempt + 1,
-            token=change.run.token + 1,
-            leased_until=moment(until),
-        )
+        taken = Claim(lease=lease).apply(change, moment(until) - lease)
         return await self._replace(tx, change, taken, owner=owner, lease=until)
 
     async def get_locked(self, tx: AsyncConnection, change_id: str) -> Change | None:
@@ -303,26 +291,27 @@ class Changes(ChangeQueries):
             await self.leases.write(tx, theirs, owner, until)
         return True
 
-    async def finish(self, tx: AsyncConnection, ended: Sequence[Ended], owner: str) -> Sequence[tuple[Change, Move]]:
+    async def finish(
+        self, tx: AsyncConnection, ended: Sequence[Ended], owner: str, at: datetime
+    ) -> Sequence[tuple[Change, Move]]:
         """Move the changes that *owner* still has, by their fencing tokens; return them as moved, without the others.
 
         Other fields that were written on them in the meantime stay.
         """
-        query = sa.select(changes).where(changes.c.id.in_([each.change.id for each in ended]), changes.c.owner == owner)
+        query = sa.select(changes).where(changes.c.id.in_([change.id for change, _ in ended]), changes.c.owner == owner)
         rows = {row.id: row for row in await tx.execute(_with_locks(query))}
         moved, values = [], []
-        for change, move, fields, due in ended:
+        for change, move in ended:
             row = rows.get(change.id)
-            if row is None or row.token != change.run.token or row.state not in sources(move):
+            if row is None or row.token != change.run.token or row.state not in move.starts:
                 continue
             # Made from the row and not from the claimed change: somebody may have written on it since.
-            made = _apply_move(self._change(row), move, fields)
+            made = move.apply(self._change(row), at)
             moved.append((made, move))
             # An item is free for reconciling; a single change is free once its owner's lease is over.
             lease = row.lease if made.set_id is None else self._session.now()
-            values.append(
-                {"which": made.id, "due": row.due if due is None else micros(due), "lease": lease, **row_of(made)}
-            )
+            due = micros(move.due) if isinstance(move, Defer) else row.due
+            values.append({"which": made.id, "due": due, "lease": lease, **row_of(made)})
         if values:
             # Not named as the column: in an UPDATE, SQLAlchemy reserves the columns' names for the values.
             names: dict[str, Any] = {name: sa.bindparam(name) for name in values[0] if name != "which"}

@@ -10,10 +10,10 @@ from bot.changes.consequences import HELD_LONGEST
 from bot.changes.execute import END_PASSED, FROZEN, HELD_FOR, LOST_RIGHT, TOO_OLD
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
+from bot.changes.model.moves import GATEHOUSE
 from bot.changes.model.parts import Guard, Held, Undone
 from bot.changes.model.states import State
 from bot.clients.errors import REFUSALS, Failing, OutcomeUnknown, Unreachable
-from bot.store.audit import GATEHOUSE
 from handlers.changes.people import (
     CAUSES,
     approval_words,

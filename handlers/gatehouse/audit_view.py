@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from bot.changes.model.change import Change
-from bot.store.audit import GATEHOUSE, Entry, Filters
+from bot.changes.model.moves import GATEHOUSE
+from bot.store.audit import Entry, Filters
 from bot.text.emails import mask_email
 from handlers.blocks import messages
 from handlers.blocks.messages import ListPage, Message, code, esc, plural, quote

@@ -13,6 +13,7 @@ import pytest
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.moves import GATEHOUSE
 from bot.changes.model.parts import CauseKind, ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.pipeline import Pipeline
@@ -20,7 +21,7 @@ from bot.changes.proposals import NothingToDo, Proposal, undo_cause
 from bot.changes.refusals import AlreadyDecided, AlreadyExtended, NotTemporary
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Snapshot
-from bot.store.audit import GATEHOUSE, Entry, Filters
+from bot.store.audit import Entry, Filters
 from bot.store.outbox import Purpose
 from tests.changes.world import (
     ALICE,

@@ -12,8 +12,9 @@ import pytest
 from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, MAX_LOOKS, TOO_OLD
 from bot.changes.journal import LEASE
 from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.moves import Fail
 from bot.changes.model.parts import ChangeRequest
-from bot.changes.model.states import Move, State
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.policy.model import Person, Why
 from bot.store.db import TargetBusy
@@ -126,7 +127,7 @@ async def test_what_ended_is_told_at_once(world: World, mine: Replica) -> None:
     assert held is not None
     assert not woken
 
-    await replace(mine.pipeline.executor, journal=journal).end(held, Move.FAIL)
+    await replace(mine.pipeline.executor, journal=journal).end(held, Fail())
 
     assert woken
 

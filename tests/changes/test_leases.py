@@ -16,10 +16,11 @@ from bot.changes.adapters import MemberAdapter, RuleAdapter
 from bot.changes.consequences import SHOWN_WITHIN
 from bot.changes.execute import HELD_FOR, MAX_SENDS, Executor
 from bot.changes.journal import LEASE
-from bot.changes.model.change import Change, Ended
+from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.moves import Defer, Finish
 from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
-from bot.changes.model.states import Move, State
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Answer, Snapshot
@@ -272,7 +273,7 @@ async def test_a_fencing_token_never_comes_again_though_the_count_of_attempts_be
     async with store.transaction() as tx:
         second = await store.changes.claim_due(tx, "other", LEASE)
         assert second is not None
-        await store.changes.finish(tx, [Ended(second, Move.DEFER, {})], "other")
+        await store.changes.finish(tx, [(second, Defer(waits="", due=EPOCH))], "other", EPOCH)
         third = await store.changes.claim(tx, change.id, "mine", LEASE)
     assert first is not None
     assert third is not None
@@ -280,7 +281,7 @@ async def test_a_fencing_token_never_comes_again_though_the_count_of_attempts_be
     assert (first.run.attempt, second.run.attempt, third.run.attempt) == (1, 2, 1)
 
     async with store.transaction() as tx:
-        assert not await store.changes.finish(tx, [Ended(first, Move.FINISH, {})], "mine")
+        assert not await store.changes.finish(tx, [(first, Finish())], "mine", EPOCH)
         assert not await store.changes.renew(tx, first, [], "mine", LEASE)
         assert await store.changes.renew(tx, third, [], "mine", LEASE)
 

@@ -10,13 +10,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.events import event_of
 from bot.changes.journal import LEASE
-from bot.changes.model.change import Ended
 from bot.changes.model.edits import Target
-from bot.changes.model.states import Move, State
-from bot.store.audit import GATEHOUSE
+from bot.changes.model.moves import GATEHOUSE, Fail
+from bot.changes.model.states import State
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import World
 from tests.drills.fleet import until
+from tests.harness.clocks import EPOCH
 from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH[1:], indirect=True)
@@ -45,7 +45,7 @@ async def test_who_renews_a_set_and_who_records_its_parts_lock_them_in_one_order
             if step == "renew":
                 await store.changes.renew(tx, held, [item.id for item in items], "mine", LEASE)
             else:
-                await store.changes.finish(tx, [Ended(item, Move.FAIL, {}) for item in items], "mine")
+                await store.changes.finish(tx, [(item, Fail()) for item in items], "mine", EPOCH)
 
     async with store.transaction() as tx:
         await store.changes.get_locked(tx, "a" * 32)

@@ -12,7 +12,7 @@ from bot.changes.model.change import PART_OF, Change
 from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest
-from bot.changes.model.states import MOVES, Move, State, sources
+from bot.changes.model.states import State
 
 CHANGE: Final = Change(
     id="1" * 32,
@@ -50,7 +50,3 @@ def test_what_is_changed_is_changed_in_its_part_and_nothing_else_is() -> None:
 def test_a_field_that_no_part_has_is_refused() -> None:
     with pytest.raises(KeyError, match="colour"):
         CHANGE.with_fields(colour="red")
-
-
-def test_a_move_starts_from_the_states_that_the_table_has_it_for() -> None:
-    assert {(state, move) for move in Move for state in sources(move)} == set(MOVES)

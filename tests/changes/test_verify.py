@@ -13,8 +13,8 @@ from bot.changes.adapters import snapshot_of_members, snapshot_of_rules
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, contains_all
 from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.moves import Fail, Finish, Invalidate, MarkUnknown, Move
 from bot.changes.model.parts import ChangeRequest
-from bot.changes.model.states import Move
 from bot.changes.targets import Answer, Differs
 from bot.changes.verify import Reading, Sent, Verification, classify, judge, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
@@ -87,25 +87,25 @@ ANSWER, LOST, BUSY, GONE = (
     RateLimited("rules", "429"),
     NotFound("rules", "404"),
 )
-ENDS: list[tuple[str | ClientError | Differs, list[Move | None]]] = [
-    (ANSWER, [Move.FINISH, Move.MARK_UNKNOWN, Move.FINISH, Move.MARK_UNKNOWN]),
-    (LOST, [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]),
-    (BUSY, [Move.FAIL] * 4),
-    (GONE, [Move.FAIL] * 4),
-    (Differs(RULE), [Move.INVALIDATE] * 4),
+ENDS: list[tuple[str | ClientError | Differs, list[type[Move] | None]]] = [
+    (ANSWER, [Finish, MarkUnknown, Finish, MarkUnknown]),
+    (LOST, [Finish, MarkUnknown, MarkUnknown, MarkUnknown]),
+    (BUSY, [Fail] * 4),
+    (GONE, [Fail] * 4),
+    (Differs(RULE), [Invalidate] * 4),
 ]
 """What came of sending a change, and how it ends where it reads as each `Verification` says."""
 
 
-def ends(came: str | ClientError | Differs, change: Change) -> list[Move | None]:
+def ends(came: str | ClientError | Differs, change: Change) -> list[type[Move] | None]:
     sent = Sent(change, Answer(came)) if isinstance(came, str) else Sent(change, error=came)
     found = [classify(sent, Reading(each, RULE)) for each in Verification]
-    return [None if end is None else end[0] for end in found]
+    return [None if end is None else type(end) for end in found]
 
 
 @pytest.mark.parametrize(("came", "moves"), ENDS, ids=[type(came).__name__ for came, _ in ENDS])
 def test_a_change_ends_as_it_reads_where_it_may_have_been_done(
-    came: str | ClientError | Differs, moves: list[Move | None]
+    came: str | ClientError | Differs, moves: list[type[Move] | None]
 ) -> None:
     assert ends(came, update(RULE, RULE | {"name": "B"})) == moves
 
@@ -114,36 +114,32 @@ def test_an_item_whose_answer_was_lost_stays_under_way_unless_it_reads_otherwise
     item = update(RULE, RULE | {"name": "B"}).with_fields(set_id="2" * 32)
     creation = item.with_fields(kind=Kind.RULE_CREATE, before=None)
 
-    assert ends(LOST, item) == [Move.FINISH, None, Move.MARK_UNKNOWN, None]
-    assert ends(LOST, creation) == [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]
+    assert ends(LOST, item) == [Finish, None, MarkUnknown, None]
+    assert ends(LOST, creation) == [Finish, MarkUnknown, MarkUnknown, MarkUnknown]
     assert ends(ANSWER, item) == ends(ANSWER, update(RULE, RULE | {"name": "B"}))
 
 
 def test_what_is_gone_before_it_is_deleted_is_out_of_date_and_a_deletion_that_shows_something_is_not_altered() -> None:
     deletion = update(RULE, None)
 
-    assert ends(GONE, deletion) == [Move.INVALIDATE] * 4
-    assert ends(ANSWER, deletion) == [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]
+    assert ends(GONE, deletion) == [Invalidate] * 4
+    assert ends(ANSWER, deletion) == [Finish, MarkUnknown, MarkUnknown, MarkUnknown]
 
 
 def test_what_an_earlier_process_may_have_sent_is_never_failed_at_once() -> None:
     taken_over = update(RULE, RULE | {"name": "B"}).with_fields(attempt=2)
     item = taken_over.with_fields(set_id="2" * 32)
 
-    assert (
-        ends(GONE, taken_over)
-        == ends(BUSY, taken_over)
-        == [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]
-    )
-    assert ends(BUSY, item) == [Move.FINISH, None, Move.MARK_UNKNOWN, None]
+    assert ends(GONE, taken_over) == ends(BUSY, taken_over) == [Finish, MarkUnknown, MarkUnknown, MarkUnknown]
+    assert ends(BUSY, item) == [Finish, None, MarkUnknown, None]
     assert ends(GONE, item) == ends(GONE, taken_over), "the service would refuse it again"
-    assert ends(GONE, taken_over.with_fields(kind=Kind.RULE_CREATE)) == [Move.FAIL] * 4
+    assert ends(GONE, taken_over.with_fields(kind=Kind.RULE_CREATE)) == [Fail] * 4
 
 
 def test_what_differs_though_a_dead_process_may_have_sent_it_is_told_by_reading_back() -> None:
     taken_over = update(RULE, RULE | {"name": "B"}).with_fields(attempt=2)
 
-    assert ends(Differs(RULE), taken_over) == [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]
+    assert ends(Differs(RULE), taken_over) == [Finish, MarkUnknown, MarkUnknown, MarkUnknown]
 
 
 def test_a_rule_that_is_known_to_be_ours_is_ours_though_another_item_made_its_like() -> None:

@@ -11,7 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.model.change import Change
-from bot.changes.model.states import Move, State
+from bot.changes.model.moves import Approve
+from bot.changes.model.states import State
 from bot.store.channel_settings import SettingsMoved
 from bot.store.db import MAX_READERS, TargetBusy
 from bot.store.engine import Store, open_store
@@ -118,7 +119,7 @@ async def test_all_who_ask_for_the_same_get_the_same_change(store: Store) -> Non
 async def test_of_requests_of_one_target_that_are_approved_at_once_one_goes_on(store: Store) -> None:
     requests = [await added(store, change(CLOCK)) for _ in range(MANY)]
 
-    got = await all_at_once(store, lambda store, number: moved(store, requests[number], Move.APPROVE))
+    got = await all_at_once(store, lambda store, number: moved(store, requests[number], Approve()))
 
     (first,) = [each for each in got if isinstance(each, Change)]
     assert [each.change.id for each in got if isinstance(each, TargetBusy)] == [first.id] * (MANY - 1)

@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
+from typing import Final
 
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model.change import Change, Ended
+from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.moves import (
+    Approve,
+    Cancel,
+    Claim,
+    Defer,
+    Deny,
+    Expire,
+    Fail,
+    Finish,
+    GiveUp,
+    Invalidate,
+    MarkUnknown,
+    Move,
+    Plan,
+    Replan,
+    Start,
+    Withdraw,
+)
 from bot.changes.model.parts import ChangeRequest
-from bot.changes.model.states import MOVES, Move, State
+from bot.changes.model.states import State
 from bot.health import WORKS
 from bot.store.db import StoreError, TargetBusy
 from bot.store.engine import Store
 from bot.store.inbox import MAX_ATTEMPTS
 from bot.store.tables import inbox
-from tests.harness.clocks import StandingClock
+from tests.harness.clocks import EPOCH, StandingClock
 from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
@@ -39,6 +59,30 @@ def change(clock: StandingClock, key: str | None = "Redirect_x", state: State = 
     )
 
 
+MOVES: Final[Sequence[Move]] = (
+    *(
+        kind()
+        for kind in (
+            Approve,
+            Plan,
+            Start,
+            Cancel,
+            Deny,
+            Expire,
+            Invalidate,
+            Finish,
+            Fail,
+            MarkUnknown,
+            Withdraw,
+            GiveUp,
+        )
+    ),
+    Replan(starts_at=None, as_typed="", expires=EPOCH),
+    Claim(lease=LEASE),
+    Defer(waits="", due=EPOCH),
+)
+
+
 async def added(store: Store, one: Change, idempotency_key: str | None = None) -> Change:
     async with store.transaction() as tx:
         return await store.changes.add(tx, one, idempotency_key or one.id)
@@ -46,7 +90,7 @@ async def added(store: Store, one: Change, idempotency_key: str | None = None) -
 
 async def moved(store: Store, one: Change, move: Move) -> Change | None:
     async with store.transaction() as tx:
-        return await store.changes.move(tx, one.id, move)
+        return await store.changes.move(tx, one.id, move, one.created)
 
 
 async def test_what_is_added_is_read_back_whole(store: Store, clock: StandingClock) -> None:
@@ -63,12 +107,12 @@ async def test_one_origin_makes_one_change(store: Store, clock: StandingClock) -
 
 
 async def test_what_was_approved_holds_its_target(store: Store, clock: StandingClock) -> None:
-    first = await moved(store, await added(store, change(clock)), Move.APPROVE)
+    first = await moved(store, await added(store, change(clock)), Approve())
     with pytest.raises(TargetBusy) as caught:
         await added(store, change(clock))
     assert caught.value.change == first
 
-    await moved(store, first, Move.WITHDRAW)
+    await moved(store, first, Withdraw())
     await added(store, change(clock))
 
 
@@ -76,10 +120,10 @@ async def test_what_was_approved_holds_its_target(store: Store, clock: StandingC
 async def test_a_request_holds_nothing_until_it_is_approved(store: Store, clock: StandingClock) -> None:
     first, second = await added(store, change(clock)), await added(store, change(clock))
 
-    approved = await moved(store, first, Move.APPROVE)
+    approved = await moved(store, first, Approve())
 
     with pytest.raises(TargetBusy) as caught:
-        await moved(store, second, Move.APPROVE)
+        await moved(store, second, Approve())
     assert caught.value.change == approved
     assert (await store.changes.get(second.id)) == second
 
@@ -91,15 +135,15 @@ async def test_creations_do_not_hold_each_other_up(store: Store, clock: Standing
 
 @pytest.mark.slow
 @pytest.mark.parametrize("state", State)
-@pytest.mark.parametrize("move", Move)
-async def test_a_change_moves_as_the_table_says_and_not_otherwise(
+@pytest.mark.parametrize("move", MOVES, ids=lambda move: move.event)
+async def test_a_change_moves_from_where_its_move_starts_and_not_otherwise(
     store: Store, clock: StandingClock, state: State, move: Move
 ) -> None:
     one = await added(store, change(clock, state=state))
 
     made = await moved(store, one, move)
 
-    wanted = MOVES.get((state, move))
+    wanted = move.to if state in move.starts else None
     assert (None if made is None else made.state) == wanted
     kept = await store.changes.get(one.id)
     assert kept is not None
@@ -110,7 +154,7 @@ async def test_a_change_moves_as_the_table_says_and_not_otherwise(
 async def test_of_many_who_decide_at_once_one_wins(store: Store, clock: StandingClock) -> None:
     one = await added(store, change(clock))
 
-    made = await asyncio.gather(*(moved(store, one, move) for move in (Move.APPROVE, Move.CANCEL, Move.DENY) * 10))
+    made = await asyncio.gather(*(moved(store, one, move) for move in (Approve(), Cancel(), Deny()) * 10))
 
     assert sum(result is not None for result in made) == 1
 
@@ -120,7 +164,7 @@ async def test_an_approved_change_is_claimed_once_and_taken_over_when_its_lease_
     store: Store, clock: StandingClock
 ) -> None:
     one = await added(store, change(clock))
-    await moved(store, one, Move.APPROVE)
+    await moved(store, one, Approve())
     async with store.transaction() as tx:
         mine = await store.changes.claim(tx, one.id, "me", LEASE)
     async with store.transaction() as tx:
@@ -135,8 +179,8 @@ async def test_an_approved_change_is_claimed_once_and_taken_over_when_its_lease_
     assert yours is not None
     assert yours.run.attempt == 2
     async with store.transaction() as tx:
-        late = await store.changes.finish(tx, [Ended(mine, Move.FINISH, {})], "me")
-        done = await store.changes.finish(tx, [Ended(yours, Move.FINISH, {})], "you")
+        late = await store.changes.finish(tx, [(mine, Finish())], "me", clock.moment)
+        done = await store.changes.finish(tx, [(yours, Finish())], "you", clock.moment)
     assert (len(late), len(done)) == (0, 1)
 
 

@@ -15,7 +15,8 @@ from structlog.testing import capture_logs
 from bot.changes.freezing import FREEZES, Freezes
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Item, Outcome
-from bot.changes.model.states import Move, State
+from bot.changes.model.moves import Deny
+from bot.changes.model.states import State
 from bot.health import Level
 from bot.policy.access import Access
 from bot.policy.freezes import ChatFreeze
@@ -65,7 +66,7 @@ async def test_it_is_refused_by_itself_counted_and_told_without_its_values(
     health = (await store.health())["store"]
     assert (health.level, wrong.id[:8] in health.detail) == (Level.NEEDS_ATTENTION, True)
     async with store.transaction() as tx:
-        assert await store.changes.move(tx, right.id, Move.DENY) is not None
+        assert await store.changes.move(tx, right.id, Deny(), right.created) is not None
 
 
 @pytest.mark.parametrize("state", [State.APPLYING, State.UNKNOWN, State.APPROVED])

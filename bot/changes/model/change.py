@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from bot.changes.model.edits import Edit, Need
+from bot.changes.model.edits import Edit, Need, Target
 from bot.changes.model.parts import Approval, Bulk, ChangeDecision, ChangeRequest, Run
-from bot.changes.model.states import Move, State
+from bot.changes.model.states import State
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +43,10 @@ class Change:
         for part, of_part in parts.items():
             update[part] = replace(getattr(self, part), **of_part)
         return replace(self, **update)
+
+    def with_target(self, target: Target) -> Change:
+        """Return this change with another *target*, such as the one with the key that it has now."""
+        return replace(self, edit=replace(self.edit, target=target))
 
     def with_approval(self, person: str, at: datetime) -> Change:
         """Return this change with the approval of *person*, who counts once."""
@@ -89,13 +92,3 @@ PART_OF: Final = {each.name: "" for each in fields(Change) if each.name not in P
     each.name: part for part, kind in PARTS.items() for each in fields(kind)
 }
 """For the name of each field, the part of a change that has it; empty for a field of the change itself."""
-
-
-class Ended(NamedTuple):
-    """A move that the owner of a change makes: the change before it, the move, and the fields that are set with it."""
-
-    change: Change
-    move: Move
-    fields: Mapping[str, Any]
-    due: datetime | None = None
-    """For a deferred change: when it is taken up again."""
