@@ -338,10 +338,3 @@ class FormForgotten(Refusal):
     def words(self) -> Words:
         then = "Run the command again for a new one."
         return Words("This form is no longer kept.", next=then, unchanged=None)
-
-
-class NoTrigger(Refusal):
-    """A modal was asked for where Slack gave no way to open one."""
-
-    def words(self) -> Words:
-        return Words("Slack can’t open a form from here.", next="Type the command in a channel.", unchanged=None)

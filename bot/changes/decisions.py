@@ -259,11 +259,6 @@ class Decisions:
             return None
         return await self.journal.move(change, Expire(), planned=True)
 
-    async def note_look(self, change: Change, by: str) -> None:
-        """Record that Slack has shown *by* all of *change*."""
-        async with self.journal.store.transaction() as tx:
-            await self.journal.store.changes.note_seen(tx, change, by)
-
     async def stop(self, whole: Change, *, by: str, request: str) -> Change:
         """Stop a running bulk change: no more items are begun; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
 

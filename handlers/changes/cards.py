@@ -15,7 +15,6 @@ from bot.changes.effects import find_overtaking, find_overtaking_of_items
 from bot.changes.freezing import Freezes
 from bot.changes.model.change import Change
 from bot.changes.model.items import NOT_DONE, Item, Outcome, Tally
-from bot.changes.model.states import State
 from bot.changes.notify import Pace
 from bot.policy.inquiry import Directory
 from bot.rules.model import Groups
@@ -75,26 +74,8 @@ async def groups_of(change: Change, groups: ReadGroups) -> Groups | None:
     return await groups() if in_group else None
 
 
-ELSEWHERE: Final = frozenset(
-    {
-        "not_in_channel",
-        "channel_not_found",
-        "is_archived",
-        "restricted_action",
-        "restricted_action_read_only_channel",
-        "restricted_action_thread_locked",
-        "no_permission",
-    }
-)
-"""Slack's error codes for a channel that a card can't be posted to: its requester gets it instead."""
-
-GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 NO_THREAD: Final = frozenset({"thread_not_found", "cannot_reply_to_message"})
 """Slack's error codes for a reply in the thread of a card that is gone."""
-UNREACHABLE: Final = frozenset(
-    {"channel_not_found", "user_not_found", "user_disabled", "is_inactive", "messages_tab_disabled"}
-)
-"""Slack's error codes for a person who can't get direct messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,21 +121,30 @@ class Cards:
         return card, card_buttons.shows_all(card)
 
     async def _deliver_card(self, change: Change, *, is_plain: bool) -> Note | None:
+        if not is_plain:
+            try:
+                return await self._put_card(change, *await self._draw(change))
+            except SlackRefused as refusal:
+                if not refusal.is_of_content:
+                    raise
+                log.warning("card_refused", change=change.id[:8], code=refusal.code, errors=refusal.errors)
+        return await self._put_card(change, card_view.plain_card(change), complete=False, is_plain=True)
+
+    async def _put_card(self, change: Change, card: Message, complete: bool, is_plain: bool = False) -> Note | None:
+        """Post or update *card*. Where Slack doesn't take its content, a *is_plain* one goes to the requester."""
         place = await self.store.cards.get(change.id, Purpose.CARD)
-        card, complete = (card_view.plain_card(change), False) if is_plain else await self._draw(change)
         message = card
         # A card that went to the requester keeps its note on why it is there, however often it is updated.
         if place is not None and place[0] != change.request.channel:
             message = await self._elsewhere_message(message, change)
-        if place is not None and await self._edit(place, change, message):
+        if place is not None and await self._edit(place, change, message, is_plain=is_plain):
             return self._seen_note(change, place[0], complete)
         self.pace.take(change.request.channel)
-        channel, ts = await self._post(change, card)
+        channel, ts = await self._post(change, card, is_plain=is_plain)
         # Before the link is asked for: a process that dies with an unrecorded card makes the next one post a second.
         async with self.store.transaction() as tx:
             await self.store.cards.put(tx, change.id, channel, ts, Purpose.CARD)
-            if (note := self._seen_note(change, channel, complete)) is not None:
-                await note(tx)
+            await self._seen_note(change, channel, complete)(tx)
         link = await self.slack.permalink(channel, ts)
 
         async def announce(tx: AsyncConnection) -> None:
@@ -164,10 +154,8 @@ class Cards:
 
         return announce
 
-    def _seen_note(self, change: Change, channel: str, complete: bool) -> Note | None:
-        """Return the note that records whether the card in *channel* shows all of *change*; None where nobody has to decide."""
-        if change.state is not State.PROPOSED:
-            return None
+    def _seen_note(self, change: Change, channel: str, complete: bool) -> Note:
+        """Return the note that records whether the card in *channel* shows all of *change*."""
         viewer = channel if channel == change.request.channel else change.request.requester
         return partial(self.store.changes.note_seen, change=change, viewer=viewer, seen_all=complete)
 
@@ -200,27 +188,29 @@ class Cards:
             await self.store.cards.add(tx, whole.id, channel, file_id, Purpose.RESULT)
         return channel, file_id
 
-    async def _edit(self, place: tuple[str, str], change: Change, message: Message) -> bool:
+    async def _edit(self, place: tuple[str, str], change: Change, message: Message, *, is_plain: bool) -> bool:
         # Not updated where another company could read it now: then a new card goes to the requester.
         if place[0] == change.request.channel and await self._is_shared(change):
             return False
         try:
             await self.slack.edit(*place, message)
         except SlackRefused as refusal:
-            if refusal.code not in GONE | ELSEWHERE:
+            if not refusal.is_final or (refusal.is_of_content and not is_plain):
                 raise
             log.warning("card_gone", change=change.id[:8], code=refusal.code)
             return False
         return True
 
-    async def _post(self, change: Change, message: Message, *, thread: str | None = None) -> tuple[str, str]:
+    async def _post(
+        self, change: Change, message: Message, *, thread: str | None = None, is_plain: bool = True
+    ) -> tuple[str, str]:
         """Post to the channel, or to the requester if *message* can't or must not go there; return the place of the message."""
         if await self._is_shared(change):
             return await self.slack.post(change.request.requester, await self._elsewhere_message(message, change))
         try:
             return await self.slack.post(change.request.channel or change.request.requester, message, thread=thread)
         except SlackRefused as refusal:
-            if refusal.code not in ELSEWHERE:
+            if not refusal.is_final or refusal.code in NO_THREAD or (refusal.is_of_content and not is_plain):
                 raise
             log.info("to_requester", change=change.id[:8], code=refusal.code)
             return await self.slack.post(change.request.requester, await self._elsewhere_message(message, change))
@@ -261,8 +251,8 @@ class Cards:
         try:
             channel, ts = await self.slack.post(change.request.requester, message)
         except SlackRefused as refusal:
-            if refusal.code not in UNREACHABLE:
+            if not refusal.is_final:
                 raise
-            log.info("requester_unreachable", change=change.id[:8], code=refusal.code)
+            log.warning("requester_unreachable", change=change.id[:8], code=refusal.code)
             return None
         return partial(self.store.cards.put, change_id=change.id, channel=channel, ts=ts, purpose=purpose)

@@ -27,6 +27,14 @@ NO_CODE: Final = "unknown_error"
 """Stands for the error code of an answer that has none."""
 AWAY: Final = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable", NO_CODE})
 """Slack's error codes for temporary trouble of its own."""
+FATAL: Final = frozenset(
+    {"invalid_auth", "account_inactive", "token_revoked", "token_expired", "not_authed", "org_login_required"}
+)
+"""Slack's error codes for a token that will never work."""
+CONTENT: Final = frozenset(
+    {"msg_too_long", "msg_blocks_too_long", "invalid_blocks", "invalid_blocks_format", "invalid_arguments", "no_text"}
+)
+"""Slack's error codes for a message that it takes nowhere."""
 NOT_THE_API: Final = frozenset({NO_CODE, "unknown_method"})
 """The error codes of a URL that is not that of Slack's Web API, where a method is called that surely exists."""
 
@@ -35,12 +43,15 @@ class SlackRefused(Exception):
     """Slack answered with an error: its *code* (``channel_not_found``), and *seconds*, its Retry-After, where it gave one.
 
     *needed*: the scopes that the app lacks, where that is why. *errors*: what is wrong with blocks, where Slack says it.
+    *is_final*: the same call would be refused again, but another one may not; *is_of_content*: wherever it goes.
     """
 
     def __init__(self, code: str, seconds: float | None = None, needed: str = "", errors: str = "") -> None:
         super().__init__(code)
         self.code = code
         self.is_away = code in AWAY
+        self.is_of_content = code in CONTENT
+        self.is_final = not (self.is_away or seconds or code in {"ratelimited", *FATAL})
         self.seconds = seconds
         self.needed = needed
         self.errors = errors
@@ -69,12 +80,6 @@ MAX_SKEW: Final = 60
 
 QUIET = {"unfurl_links": False, "unfurl_media": False}
 """A rule's URLs are data, not links to show off: Slack must not fetch or preview them."""
-
-
-FATAL: Final = frozenset(
-    {"invalid_auth", "account_inactive", "token_revoked", "token_expired", "not_authed", "org_login_required"}
-)
-"""Slack's error codes for a token that will never work."""
 
 
 UNREADABLE: Final = (ValueError, TypeError, AttributeError)
@@ -160,13 +165,13 @@ class Slack:
         """Answer *caller* alone: by the response URL, else by an ephemeral message in the channel, else in a direct message."""
         if caller.response_url and await self._respond(caller, message, replace=replace):
             return
-        # In a direct message, an ordinary message is private, too, and unlike an ephemeral one it stays.
-        if caller.direct:
-            await self.post(caller.channel, message, thread=caller.thread or None)
-            return
         place = {"channel": caller.channel, **({"thread_ts": caller.thread} if caller.thread else {})}
         try:
-            await self.call("chat.postEphemeral", user=caller.user, **place, **_content(message))
+            # In a direct message, an ordinary message is private, too, and unlike an ephemeral one it stays.
+            if caller.direct:
+                await self.post(caller.channel, message, thread=caller.thread or None)
+            else:
+                await self.call("chat.postEphemeral", user=caller.user, **place, **_content(message))
         except SlackRefused as refusal:
             log.info("private_reply_refused", code=refusal.code, request=caller.request)
             await self.post(caller.user, message)

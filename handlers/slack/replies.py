@@ -21,7 +21,6 @@ from bot.store.db import CommitUnknown, StoreError
 from handlers.blocks import messages, modals
 from handlers.blocks.messages import Block, Message
 from handlers.blocks.modals import View
-from handlers.errors import NoTrigger
 from handlers.explain.table import error_message, is_expected, says_unchanged
 from handlers.grammar import reading_view
 from handlers.grammar.command import Command, Unclear
@@ -98,7 +97,8 @@ class Answers:
     async def _note_look(self, change: Change | None, caller: Caller) -> None:
         """Record that Slack has shown *caller* all of *change*, if that is what it has shown."""
         if change is not None:
-            await self._gatehouse.changes.decisions.note_look(change, caller.user)
+            async with self._gatehouse.store.transaction() as tx:
+                await self._gatehouse.store.changes.note_seen(tx, change, caller.user)
 
     async def _note_export(self, event: str, caller: Caller, reply: Attached) -> None:
         """Record the *event* of an export: ``exporting``, then ``exported`` or nothing."""
@@ -111,21 +111,35 @@ class Answers:
         )
 
     async def _answer_privately(self, caller: Caller, message: Message) -> None:
-        """Answer *caller* alone, where they look: in the modal, in one that opens, or beside what they wrote."""
+        """Answer *caller* alone, where they look: in the modal, in one that opens, or beside what they wrote.
+
+        A modal that Slack doesn't show any more leaves a message. Raises ModalGone where they have closed it.
+        """
         message = await _without_refused_buttons(message, caller, self._gatehouse.access)
-        if modals.is_panel(caller.view):
-            await self.redraw(caller.view or {}, modals.notice(message, caller.channel))
-        elif caller.trigger and not caller.response_url and (caller.view is None or caller.view.get("type") == "home"):
-            await self._slack.open(caller.trigger, modals.notice(message, caller.channel))
-        else:
-            await self._slack.whisper(caller, message, replace=caller.replacing)
+        try:
+            if modals.is_panel(caller.view):
+                await self.redraw(caller.view or {}, modals.notice(message, caller.channel))
+                return
+            if (
+                caller.trigger
+                and not caller.response_url
+                and (caller.view is None or caller.view.get("type") == "home")
+            ):
+                await self._slack.open(caller.trigger, modals.notice(message, caller.channel))
+                return
+        except ModalGone:
+            raise
+        except (SlackRefused, SlackUnreachable) as error:
+            log.info("modal_not_shown", error=str(error), request=caller.request[:8])
+        await self._slack.whisper(caller, message, replace=caller.replacing)
 
     async def refuse(self, caller: Caller, error: Exception, asked: str, *, home: bool, attempted: bool) -> None:
         """Tell somebody who was not let in: on their home where they opened it, else as `say` does."""
         if home:
-            await self._slack.publish(caller.user, _failed_home(error, caller))
-        else:
-            await self.say(caller, error, asked, attempted=attempted)
+            with suppress(SlackRefused, SlackUnreachable):
+                await self._slack.publish(caller.user, _failed_home(error, caller))
+                return
+        await self.say(caller, error, asked, attempted=attempted)
 
     async def _draw_home(self, caller: Caller, home: HomeTab) -> None:
         if home.skeleton is not None:
@@ -158,11 +172,9 @@ class Answers:
         """Open at once, while the trigger lives, or fill the modal that it comes from; return what Slack shows in the end."""
         if caller.view is not None and caller.view.get("type") == "modal":
             opened = await self.redraw(caller.view, modal.skeleton)
-        elif caller.trigger:
-            # A trigger lives for three seconds, and to read what the modal shows may take longer.
-            opened = await self._slack.open(caller.trigger, modal.skeleton)
         else:
-            raise NoTrigger
+            # A trigger lives for three seconds, and to read what the modal shows may take longer.
+            opened = await self._slack.open(caller.trigger or "", modal.skeleton)
         if modal.fill is None:
             return opened
         try:

@@ -272,11 +272,6 @@ This form is no longer kept.
 (warning) This form is no longer kept.
 Run the command again for a new one.\
 """,
-            "no form from here": """\
-Slack can’t open a form from here.
-(warning) Slack can’t open a form from here.
-Type the command in a channel.\
-""",
             "an edited message": """\
 Edited messages aren’t run, so that nothing happens twice.
 (warning) Edited messages aren’t run, so that nothing happens twice.
