@@ -21,6 +21,7 @@ from bot.store.db import CommitUnknown, StoreError
 from handlers.blocks import messages, modals
 from handlers.blocks.messages import Block, Message
 from handlers.blocks.modals import View
+from handlers.errors import OldCard
 from handlers.explain.table import error_message, is_expected, says_unchanged
 from handlers.grammar import reading_view
 from handlers.grammar.command import Command, Unclear
@@ -76,9 +77,14 @@ class Answers:
 
     async def _post(self, caller: Caller, reply: Posted) -> None:
         await self._slack.post(caller.channel, reply.message)
-        if reply.clicked is not None and caller.clicked_in_channel:
-            with suppress(SlackRefused, SlackUnreachable):  # it may be gone, and what is new was posted
-                await self._slack.edit(caller.channel, caller.message, reply.clicked)
+        if reply.clicked is not None:
+            await self._edit_clicked(caller, reply.clicked)
+
+    async def _edit_clicked(self, caller: Caller, message: Message) -> None:
+        """Put *message* in the place of the one in the channel whose button was clicked; nothing where there is none any more."""
+        if caller.clicked_in_channel:
+            with suppress(SlackRefused, SlackUnreachable):
+                await self._slack.edit(caller.channel, caller.message, message)
 
     async def _attach(self, caller: Caller, reply: Attached) -> None:
         """Send a file; who asked elsewhere than where it goes hears privately that it is there."""
@@ -234,6 +240,8 @@ class Answers:
         message = error_message(error, asked=asked, caller=caller, attempted=attempted, command=command)
         if stored and not await self.commit_refusal(caller, asdict(message)):
             message = error_message(CommitUnknown(), asked=asked, caller=caller, attempted=attempted)
+        if isinstance(error, OldCard) and error.link:
+            await self._edit_clicked(caller, message)
         await self._try_to_tell(caller, message, attempted=attempted)
 
     async def _try_to_tell(self, caller: Caller, message: Message, *, attempted: bool) -> None:

@@ -13,6 +13,7 @@ from bot.store.audit import Filters
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from tests.conftest import OPS, SUPPORT, Clock, until
+from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, approved_by
 from tests.harness.payloads import Forger
 
@@ -112,10 +113,11 @@ async def test_where_slack_does_not_say_who_somebody_is_nobody_may(workspace: Sa
 
 
 @pytest.mark.threat("C4")
-async def test_a_button_on_a_copy_of_the_card_does_nothing(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
+@pytest.mark.parametrize("fault", ["cut_after", "500_after"])
+async def test_a_button_on_a_copy_of_the_card_does_nothing_but_take_its_buttons(
+    workspace: Sandbox, alice: Colleague, cara: Colleague, fault: str
 ) -> None:
-    workspace.slack.faults.add("cut_after", method="chat.postMessage")
+    workspace.slack.faults.add(fault, method="chat.postMessage")
     await alice.types(f"/rules delete {OLD}")
     await alice.sees_new_card(1)  # the first answer was lost, so it was posted again
     copies = alice.cards
@@ -124,6 +126,7 @@ async def test_a_button_on_a_copy_of_the_card_does_nothing(
     await cara.clicks(copies[0], "v1.decide.approve", confirm=True)
     await cara.sees_problem()
     assert workspace.services.rules.calls("DELETE") == []
+    assert [*buttons(copies[0].blocks)] == []
     await cara.clicks(copies[-1], "v1.decide.approve", confirm=True)
     await alice.sees_change(of=OLD)
 
