@@ -15,7 +15,7 @@ def _source_pair(value: str, operator: str = "Equals", key: str = "Url") -> Pair
     return {"source": {"key": key, "operator": operator, "value": value}}
 
 
-def _redirect_pair(value: str, destination: str, operator: str = "Equals") -> Pair:
+def redirect_pair(value: str, destination: str, operator: str = "Equals") -> Pair:
     return _source_pair(value, operator) | {"destinationType": "url", "destination": destination}
 
 
@@ -39,36 +39,36 @@ RULES = (
     _rule(
         "Redirect_x1old",
         "Old shop to new shop",
-        _redirect_pair(f"{SHOP}/old", f"{SHOP}/new"),
+        redirect_pair(f"{SHOP}/old", f"{SHOP}/new"),
         description="Since the relaunch in May.",
     ),
-    _rule("Redirect_chk01", "Checkout to the new payment page", _redirect_pair(f"{SHOP}/checkout", f"{SHOP}/pay")),
+    _rule("Redirect_chk01", "Checkout to the new payment page", redirect_pair(f"{SHOP}/checkout", f"{SHOP}/pay")),
     _rule(
         "Redirect_chk02",
         "Checkout on mobile",
-        _redirect_pair("https://m.shop.example.com/checkout", f"{SHOP}/pay?from=mobile"),
+        redirect_pair("https://m.shop.example.com/checkout", f"{SHOP}/pay?from=mobile"),
     ),
-    _rule("Redirect_help1", "Help centre moved", _redirect_pair(f"{SHOP}/help/", "https://help.example.com/")),
+    _rule("Redirect_help1", "Help centre moved", redirect_pair(f"{SHOP}/help/", "https://help.example.com/")),
     _rule(
         "Redirect_bfri1",
         "Black Friday landing page",
-        _redirect_pair(f"{SHOP}/deals", f"{SHOP}/black-friday"),
+        redirect_pair(f"{SHOP}/deals", f"{SHOP}/black-friday"),
         status="Inactive",
         groupId="Group_sales",
     ),
     _rule(
         "Redirect_wild1",
         "Product pages of the old catalogue",
-        _redirect_pair(f"{SHOP}/catalogue/*", f"{SHOP}/products/$1", "Wildcard_Matches"),
+        redirect_pair(f"{SHOP}/catalogue/*", f"{SHOP}/products/$1", "Wildcard_Matches"),
     ),
     _rule(
         "Redirect_seas1",
         "Seasonal campaigns to the sale",
-        *(_redirect_pair(f"{SHOP}/{name}", f"{SHOP}/sale?campaign={name}") for name in SEASONS),
+        *(redirect_pair(f"{SHOP}/{name}", f"{SHOP}/sale?campaign={name}") for name in SEASONS),
         groupId="Group_sales",
     ),
-    _rule("Redirect_login", "Login without www", _redirect_pair("https://www.shop.example.com/login", f"{SHOP}/login")),
-    _rule("Redirect_blog1", "Blog to its own host", _redirect_pair(f"{SHOP}/blog", "https://blog.example.com/")),
+    _rule("Redirect_login", "Login without www", redirect_pair("https://www.shop.example.com/login", f"{SHOP}/login")),
+    _rule("Redirect_blog1", "Blog to its own host", redirect_pair(f"{SHOP}/blog", "https://blog.example.com/")),
     _rule(
         "Request_cart01",
         "Empty cart for tests",
@@ -94,13 +94,13 @@ RULES = (
     _rule(
         "Redirect_test1",
         "Staging checkout (testing)",
-        _redirect_pair("https://staging.example.com/checkout", f"{SHOP}/pay"),
+        redirect_pair("https://staging.example.com/checkout", f"{SHOP}/pay"),
         status="Inactive",
     ),
     _rule(
         "Redirect_imgs1",
         "Images from the new CDN",
-        _redirect_pair("cdn-old.example.com", "https://cdn.example.com/", "Contains"),
+        redirect_pair("cdn-old.example.com", "https://cdn.example.com/", "Contains"),
     ),
     _rule(
         "Cancel_track1",
@@ -187,22 +187,22 @@ RULES = (
         groupId="Group_trial",
     ),
     # For `/rules check`: a loop, a redirect behind "Block the old tracker", and "Images from the new CDN" once more.
-    _rule("Redirect_gift01", "Gift cards are vouchers now", _redirect_pair(f"{SHOP}/gift-cards", f"{SHOP}/vouchers")),
+    _rule("Redirect_gift01", "Gift cards are vouchers now", redirect_pair(f"{SHOP}/gift-cards", f"{SHOP}/vouchers")),
     _rule(
         "Redirect_gift02",
         "Vouchers paused for the audit",
-        _redirect_pair(f"{SHOP}/vouchers", f"{SHOP}/gift-cards"),
+        redirect_pair(f"{SHOP}/vouchers", f"{SHOP}/gift-cards"),
         description="Until the auditors are done.",
     ),
     _rule(
         "Redirect_track1",
         "Tracker script from our own host",
-        _redirect_pair("https://tracker.example.net/t.js", "https://static.example.com/t.js"),
+        redirect_pair("https://tracker.example.net/t.js", "https://static.example.com/t.js"),
     ),
     _rule(
         "Redirect_imgs2",
         "Product images to the CDN",
-        _redirect_pair("cdn-old.example.com", "https://cdn.example.com/", "Contains"),
+        redirect_pair("cdn-old.example.com", "https://cdn.example.com/", "Contains"),
     ),
 )
 GROUPS = (("Group_sales", "Sales campaigns", "Active"), ("Group_trial", "Experiments", "Inactive"))

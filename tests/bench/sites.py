@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sandbox.services.database import Database
 from sandbox.services.running import RULES_KEY
-from sandbox.services.seed import seed
+from sandbox.services.seed import redirect_pair, seed
 
 Record = dict[str, Any]
 
@@ -43,11 +43,8 @@ def rule_id(number: int) -> str:
 def rule(number: int) -> Record:
     """A rule with no field that a card would leave out."""
     source = f"https://shop{number % 97}.example.com/campaign/{number}"
-    pair = {
-        "source": {"key": "Url", "operator": ("Equals", "Contains", "Equals")[number % 3], "value": source},
-        "destinationType": "url",
-        "destination": f"https://shop.example.com/landing/{number}",
-    }
+    operator = ("Equals", "Contains", "Equals")[number % 3]
+    pair = redirect_pair(source, f"https://shop.example.com/landing/{number}", operator)
     return {
         "id": rule_id(number),
         "name": f"Campaign {number} of shop {number % 97}",

@@ -36,6 +36,7 @@ from bot.policy.model import GuardRule, Person, Policy, Role, Why
 from bot.store.tables import metadata
 from bot.text.documents import load
 from sandbox.services.database import Record
+from sandbox.services.seed import redirect_pair
 from tests.harness import ground
 from tests.harness.clocks import EPOCH, StandingClock
 from tests.harness.directories import Directory
@@ -516,8 +517,7 @@ def group(name: str) -> Record:
 
 def rule(name: str) -> Record:
     value = f"https://shop.example.com/{name.replace(' ', '-')}"
-    source = {"key": "Url", "operator": "Equals", "value": value}
-    pair = {"source": source, "destinationType": "url", "destination": "https://shop.example.com/"}
+    pair = redirect_pair(value, "https://shop.example.com/")
     return {
         "name": name,
         "description": "",

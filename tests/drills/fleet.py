@@ -35,6 +35,7 @@ from bot.store.tables import changes, inbox
 from bot.text.documents import load
 from sandbox.gatehouse import ALICE, SHOP, STAFF
 from sandbox.services.database import Record
+from sandbox.services.seed import redirect_pair
 from sandbox.slack.message import Message
 from sandbox.slack.people import User
 from sandbox.slack.running import LocalSlack, running_slack
@@ -328,11 +329,5 @@ RULE: Final[Record] = {
     "description": "",
     "status": "Active",
     "ruleType": "Redirect",
-    "pairs": [
-        {
-            "source": {"key": "Url", "operator": "Equals", "value": "https://shop.example.com/drill"},
-            "destinationType": "url",
-            "destination": "https://shop.example.com/over",
-        }
-    ],
+    "pairs": [redirect_pair("https://shop.example.com/drill", "https://shop.example.com/over")],
 }

@@ -22,6 +22,7 @@ from bot.policy.model import GuardRule, Policy
 from sandbox.services.database import Record
 from sandbox.services.running import RULES_KEY
 from sandbox.services.seed import RULES as SEEDED
+from sandbox.services.seed import redirect_pair
 from sandbox.services.seed import seed as fill
 from tests.conftest import Clock
 from tests.faults.proxy import FaultProxy
@@ -40,13 +41,7 @@ RULE: Final[Record] = {
     "description": "From May on.",
     "status": "Active",
     "ruleType": "Redirect",
-    "pairs": [
-        {
-            "source": {"key": "Url", "operator": "Equals", "value": "https://shop.example.com/sale"},
-            "destinationType": "url",
-            "destination": "https://shop.example.com/spring",
-        }
-    ],
+    "pairs": [redirect_pair("https://shop.example.com/sale", "https://shop.example.com/spring")],
     "priority": 3,
 }
 GROUP: Final[Record] = {"objectType": "group", "name": "Spring", "description": "Till June.", "status": "Active"}

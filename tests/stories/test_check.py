@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.demo import Sandbox
-from sandbox.services.seed import RULES
+from sandbox.services.seed import RULES, redirect_pair
 from tests.harness.colleague import Colleague
 
 SHOP = "https://shop.example.com"
@@ -15,11 +15,7 @@ OLD = "Redirect_x1old"
 
 
 def redirect(rule_id: str, source: str, destination: str, **more: Any) -> dict[str, Any]:
-    pair = {
-        "source": {"key": "Url", "operator": "Equals", "value": source},
-        "destinationType": "url",
-        "destination": destination,
-    }
+    pair = redirect_pair(source, destination)
     named = {"id": rule_id, "name": f"Rule {rule_id}", "ruleType": "Redirect"}
     return named | {"status": "Active", "pairs": [pair], "objectType": "rule"} | more
 

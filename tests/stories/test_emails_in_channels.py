@@ -12,6 +12,7 @@ import pytest
 from bot.changes.model.states import State
 from handlers.files.import_form_view import MEMBERS
 from sandbox.demo import Sandbox
+from sandbox.services.seed import redirect_pair
 from sandbox.slack.message import Message
 from tests.conftest import OPS
 from tests.harness.channels import find_emails
@@ -26,13 +27,7 @@ RULE = {
     "description": f"{ANNA} needs it",
     "status": "Inactive",
     "ruleType": "Redirect",
-    "pairs": [
-        {
-            "source": {"key": "Url", "operator": "Equals", "value": LINK},
-            "destinationType": "url",
-            "destination": f"{LINK}&c={ANNA}",
-        }
-    ],
+    "pairs": [redirect_pair(LINK, f"{LINK}&c={ANNA}")],
 }
 
 

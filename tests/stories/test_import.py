@@ -18,6 +18,7 @@ from handlers.files.import_form_view import MEMBERS, RULES
 from sandbox.demo import Sandbox
 from sandbox.gatehouse import ALICE
 from sandbox.services.database import Record
+from sandbox.services.seed import redirect_pair
 from tests.conftest import Clock
 from tests.drills.fleet import until as eventually
 from tests.harness.colleague import Colleague
@@ -28,8 +29,7 @@ SHOP = "https://shop.example.com"
 
 
 def rule(name: str, **more: object) -> dict[str, object]:
-    source = {"key": "Url", "operator": "Equals", "value": f"{SHOP}/{name}"}
-    pair = {"source": source, "destinationType": "url", "destination": f"{SHOP}/new/{name}"}
+    pair = redirect_pair(f"{SHOP}/{name}", f"{SHOP}/new/{name}")
     return {"name": name, "description": "", "status": "Active", "ruleType": "Redirect", "pairs": [pair], **more}
 
 

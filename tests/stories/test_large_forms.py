@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.demo import Sandbox
+from sandbox.services.seed import redirect_pair
 from sandbox.slack.state import View
 from tests.conftest import until
 from tests.harness.colleague import Colleague
@@ -20,8 +21,7 @@ ANNA = "anna.berg@example.com"
 
 
 def pair(number: int, text: str) -> dict[str, Any]:
-    source = {"key": "Url", "operator": "Equals", "value": f"https://a.example/{number}{text}"}
-    return {"source": source, "destinationType": "url", "destination": f"https://b.example/{text}"}
+    return redirect_pair(f"https://a.example/{number}{text}", f"https://b.example/{text}")
 
 
 @pytest.mark.slow
