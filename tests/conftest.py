@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import os
+import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -57,6 +58,8 @@ CASES: Final = pytest.StashKey[Counter[str]]()
 """How many cases of each table were collected."""
 STORIES: Final = 3
 """How many cases of a table of stories the fast lane plays, unless it is marked otherwise."""
+MEMORY_BYTES: Final = 2 * 2**30
+"""That must be free where the files of tests are kept in memory."""
 OPS, SUPPORT, GENERAL = "C0OPS0001", "C0SUPPORT", "C0GENERAL"
 
 
@@ -68,6 +71,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="NAME=CHOICE",
         help="a switch of the services in the fixture `workspace`, as often as needed; docs/services.md lists them",
     )
+
+
+def pytest_configure() -> None:
+    """Keep the files of tests in memory where there is room and programs may run: no process of a test outlives its machine."""
+    memory = Path("/dev/shm")  # noqa: S108  pytest makes a folder of its own in it
+    if not memory.is_dir() or os.statvfs(memory).f_flag & os.ST_NOEXEC:
+        return
+    if shutil.disk_usage(memory).free > MEMORY_BYTES:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
 
 
 @pytest.fixture(autouse=True)

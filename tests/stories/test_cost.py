@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import sys
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -36,8 +36,14 @@ SELDOM: Final = Timing(pace=0.0, look_every=3600.0, recover_every=3600.0)
 async def quiet(tmp_path: Path) -> AsyncIterator[Sandbox]:
     """A sandbox whose clock stands still: however busy the machine is, no lease is renewed and no card becomes late."""
     moment = datetime.now(UTC)
-    async with running_sandbox(tmp_path, timing=SELDOM, now=lambda: moment) as sandbox:
-        yield sandbox
+    for event, note in NOTED.items():
+        sa.event.listen(sa.Engine, event, note)
+    try:
+        async with running_sandbox(tmp_path, timing=SELDOM, now=lambda: moment) as sandbox:
+            yield sandbox
+    finally:
+        for event, note in NOTED.items():
+            sa.event.remove(sa.Engine, event, note)
 
 
 @cache
@@ -93,17 +99,18 @@ COUNTED: Final[dict[sa.Pool, Cost]] = {}
 """What is counted at this moment, by the connections that it is about."""
 
 
-@sa.event.listens_for(sa.Engine, "commit")
 def _note_commit(connection: sa.Connection) -> None:
     if (cost := COUNTED.get(connection.engine.pool)) is not None:
         cost.commits += 1
 
 
-@sa.event.listens_for(sa.Engine, "before_cursor_execute")
 def _note_read(connection: sa.Connection, cursor: object, statement: str, *_: object) -> None:
-    """Listens from the start on: an engine at work takes no new listener, for it may be walking through those it has."""
     if (cost := COUNTED.get(connection.engine.pool)) is not None and connection.dialect.skip_autocommit_rollback:
         cost.reads += not any(each in statement for each in LOOKED)
+
+
+NOTED: Final[Mapping[str, Callable[..., None]]] = {"commit": _note_commit, "before_cursor_execute": _note_read}
+"""From the start of a sandbox on: an engine at work takes no new listener, for it may be walking through those it has."""
 
 
 async def cost_of(sandbox: Sandbox, doing: Awaitable[object]) -> Cost:
