@@ -20,9 +20,11 @@ from urllib.parse import parse_qsl
 import structlog
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.health import Health
 from bot.metrics import ACCEPTED, REJECTED
@@ -201,4 +203,17 @@ def web_app(events: Endpoint | None, readiness: Readiness, measure: Measure) -> 
     routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
     if events is not None:
         routes.append(Route("/slack/events", events, methods=["POST"]))
-    return Starlette(routes=routes)
+    web = Starlette(routes=routes, middleware=[Middleware(_refusing_two_lengths)])
+    web.router.redirect_slashes = False  # it leads to whatever host the request names
+    return web
+
+
+def _refusing_two_lengths(app: ASGIApp) -> ASGIApp:
+    """Return *app* for requests with one length: of two, a proxy may read the other, so the connection is closed as well."""
+    refusal = PlainTextResponse("length", status_code=400, headers={"Connection": "close"})
+
+    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
+        names = {name for name, _ in scope.get("headers", ())}
+        await (refusal if names >= {b"content-length", b"transfer-encoding"} else app)(scope, receive, send)
+
+    return checked

@@ -264,6 +264,10 @@ def plausible() -> dict[str, str]:
     return signed(b"another body")
 
 
+HIDDEN = b"0\r\n\r\nGET /metrics HTTP/1.1\r\nHost: bot\r\n\r\n"
+"""A body that is over at once as chunks, and by its length has no end before a request of its own."""
+
+
 @pytest.mark.threat("A2")
 @pytest.mark.parametrize(
     ("length", "headers", "expected"),
@@ -283,6 +287,30 @@ async def test_headers_are_refused_without_waiting_for_a_body(
         connection[1].write(head(length, headers()))
 
         assert await status(connection) == expected
+
+
+@pytest.mark.threat("A2")
+@pytest.mark.parametrize("headers", [plausible, lambda: signed(HIDDEN)], ids=["unsigned", "signed"])
+@pytest.mark.parametrize("place", ["POST /slack/events", "GET /healthz", "POST /nowhere"])
+async def test_what_ends_at_two_places_is_refused_and_its_connection_closed(
+    place: str, headers: Callable[[], dict[str, str]]
+) -> None:
+    async with served(never) as connect:
+        reader, writer = await connect()
+        both = head(len(HIDDEN), headers() | {"Transfer-Encoding": "chunked"})
+        writer.write(both.replace(b"POST /slack/events", place.encode()) + HIDDEN)
+
+        answers = await reader.read()
+
+    assert answers.count(b"HTTP/1.1") == 1, "what one of both lengths hides is no request"
+    assert answers.startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.threat("A2")
+@pytest.mark.parametrize("path", ["/healthz/", "/readyz/", "/metrics/", "/slack/events/"])
+async def test_no_answer_leads_to_another_host(workspace: Sandbox, path: str) -> None:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        assert (await client.get(workspace.bot_url + path, headers={"Host": "evil.example"})).status_code == 404
 
 
 @pytest.mark.threat("A1")
