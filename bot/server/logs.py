@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import sys
 from collections.abc import Callable, MutableMapping
 from typing import Any, Final
@@ -11,9 +10,8 @@ from typing import Any, Final
 import structlog
 
 from bot.text.emails import MAX_EMAIL, mask_emails
-from bot.text.redaction import SLACK_TOKEN
+from bot.text.secrets import hide_in_text
 
-KEYS: Final = re.compile(r"(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+")
 MAX_LOGGED: Final = 20_000
 """Characters of one value: a traceback has fewer, and a whole body that an error quotes does not belong in a log."""
 
@@ -38,8 +36,7 @@ Event = MutableMapping[str, Any]
 def redact_text(text: str) -> str:
     """Return *text* with tokens and keys cut out and emails masked, up to the length that a log line may have."""
     # A little more than is shown, so that an email at the cut is recognised as one.
-    shown = SLACK_TOKEN.sub("[secret]", KEYS.sub("[secret]", text[: MAX_LOGGED + MAX_EMAIL]))
-    shown = mask_emails(shown, MAX_LOGGED)
+    shown = mask_emails(hide_in_text(text[: MAX_LOGGED + MAX_EMAIL]), MAX_LOGGED)
     return shown if len(text) <= MAX_LOGGED else f"{shown}… ({len(text):,} characters)"
 
 

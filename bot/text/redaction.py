@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 from urllib.parse import quote, unquote
 
-SECRET_PARAMETERS: Final = ("pass", "pwd", "secret", "token", "key")
-"""Parts of the names of parameters with a secret value."""
+from bot.text.secrets import hide_unannounced, names_secret
+
 MIN_SECRET_CHARACTERS: Final = 4
 """Characters of a secret that is redacted: shorter ones occur in every text."""
-SLACK_TOKEN: Final = re.compile(r"xox[a-z]-[A-Za-z0-9-]+|xapp-[A-Za-z0-9-]+")
 
 
 def _places(url: str) -> Iterator[tuple[int, int]]:
@@ -24,7 +22,7 @@ def _places(url: str) -> Iterator[tuple[int, int]]:
     start = url.find("?", at if colon >= 0 else 0)
     for parameter in url[start:].split("&") if start >= 0 else ():
         name, equals, value = parameter.partition("=")
-        if equals and any(word in name.lower() for word in SECRET_PARAMETERS):
+        if equals and names_secret(name):
             yield start + len(name) + 1, start + len(name) + 1 + len(value)
         start += len(parameter) + 1
 
@@ -42,7 +40,7 @@ def without_passwords(url: str) -> str:
 
 
 def redactor(secrets: Iterable[str]) -> Callable[[str], str]:
-    """Return a function that replaces each of *secrets*, and every token of Slack, with ``[secret]`` in a text."""
+    """Return a function that replaces each of *secrets*, and what else looks like one, with ``[secret]`` in a text."""
     values = {value for value in secrets if len(value) >= MIN_SECRET_CHARACTERS}
     spelled = {spelling for value in values for spelling in (value, quote(value, safe=""), unquote(value))}
     longest_first = sorted(spelled, key=len, reverse=True)
@@ -50,6 +48,6 @@ def redactor(secrets: Iterable[str]) -> Callable[[str], str]:
     def redact(text: str) -> str:
         for secret in longest_first:
             text = text.replace(secret, "[secret]")
-        return SLACK_TOKEN.sub("[secret]", text)
+        return hide_unannounced(text, lambda _: "[secret]")
 
     return redact

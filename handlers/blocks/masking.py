@@ -12,8 +12,9 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bot.rules.secrets import hide_in_text
 from bot.text.emails import AT, mask_emails
+from bot.text.secrets import SIGN as SECRET_SIGN
+from bot.text.secrets import hide_in_text
 from handlers.blocks.messages import Message, clip, clip_markup, esc
 from handlers.blocks.messages import message as fitted
 
@@ -31,8 +32,8 @@ BARE: Final = re.compile(r"[/?#=&\ue000](?:[@＠﹫]|%40)")
 """An email in a URL that does end in such a sign."""
 CUT: Final = re.compile(r'(?:"[^"@\n]{1,64}"|[^\s@<>|:;,()\[\]"]{1,64})(?:[@＠﹫]|%40)([\w.-]{0,63})(?=…)')
 """An email that was cut off after its @: it still names a person."""
-SIGN: Final = re.compile(r"(?<!<)[@＠﹫]|=|%40|%3[Dd]|://[^\s/?#]*:")
-"""What every email, every assigned secret and every password in a URL has in it; a mention has its @ right behind a <."""
+SIGN: Final = re.compile(rf"(?<!<)[@＠﹫]|%40|{SECRET_SIGN.pattern}")
+"""What every text with an email or a secret has in it; a mention has its @ right behind a <."""
 LIMITS: Final = (30, 75, 100, 150, 300, 2000, 3000)
 """Slack's limits for a text, in characters: a mask may be longer than what it hides, and the text must still fit."""
 CHOICES: Final = ("elements", "options", "option_groups")

@@ -8,7 +8,7 @@ from typing import Final
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit
 from bot.changes.model.items import Item
-from bot.rules.secrets import MARK
+from bot.text.secrets import MARK
 from handlers.changes.diff import FIRST_PAIRS, MAX_LINES, Line, every_field
 from handlers.changes.field_text import texts_of
 from handlers.changes.subject import new_status

@@ -9,8 +9,9 @@ from typing import Final
 from bot.rules.matching import judge
 from bot.rules.model import Rule
 from bot.rules.outcomes import Match, NearKind, NearMiss, NoteKind, Undecidable, Verdict
-from bot.rules.secrets import MARK, hide_in_text, without_secrets
+from bot.rules.secrets import without_secrets
 from bot.rules.url import Url
+from bot.text.secrets import MARK, hide_in_text
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button, temporary_button
 from handlers.blocks.messages import Block, Message, and_more, code, esc, plural, quote, url_code

@@ -17,6 +17,27 @@ WHOLE = re.compile(r"(?<!\*\*\*)(?<![\s<|`(\]])@[\w-]+(\.[\w-]+)+")
 """An @ within a word, a domain after it, neither stars nor a mark before it. On purpose not the bot's idea of an email."""
 SECRET = "s3cr3t"
 """A part of every secret that a test plants."""
+RANDOM = f"aB3xQ9{SECRET}7Zk2LmP0vT8"
+SHAPES = (
+    *(
+        f"https://shop.example.com/?{name}={SECRET}-one&b=1"
+        for name in (
+            *("token", "token[]", "auth.token.value", "PHPSESSID", "code", "otp", "tok%65n", "user[password]", "sig"),
+            *("X-Amz-Signature", "next%3Fapi_key", "client_secret", "apiKey", "csrf"),
+        )
+    ),
+    *(f"{name}: {SECRET}-one" for name in ("X-Api-Key", "password", "X-CSRF", "Set-Cookie")),
+    *(f"Authorization: {scheme} {SECRET}-one" for scheme in ("Bearer", "Basic", "token")),
+    *(f"token={quote}{SECRET}-one{quote}" for quote in ("", '"', "'")),
+    *(f"https://shop.example.com/?to=https{sign}b{sign}token{sign}{SECRET}-one" for sign in ("%3D", "%253d")),
+    f'{{"access_token": "{SECRET}-one"}}',
+    f"https://shop.example.com/#access_token={SECRET}-one",
+    f"https://anna:{SECRET}-one@shop.example.com/",
+    f"xoxb-1-{SECRET}",
+    f"https://hooks.slack.com/services/T0/B0/{RANDOM}",
+    f"https://shop.example.com/?v={RANDOM}",
+)
+"""A secret in every shape that Gatehouse promises to know: named, announced by a word, in front of a host, of Slack, random."""
 ESCAPES = {"\u2060": "", "&amp;": "&", "&lt;": "<", "&gt;": ">", "＠": "@", "﹫": "@"}
 CHANGE = re.compile(r"[0-9a-f]{32}")
 

@@ -7,33 +7,10 @@ import json
 import pytest
 
 from bot.rules.model import Rule
-from bot.rules.secrets import hide_in_text, hide_secrets, holds_secret, names_secret, without_secrets
+from bot.rules.secrets import hide_secrets, holds_secret, without_secrets
+from bot.text.secrets import hide_in_text, names_secret
 
 ONE, TWO = "s3cr3t-one", "s3cr3t-two"
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Authorization",
-        "Proxy-Authorization",
-        "Cookie",
-        "Set-Cookie",
-        "X-Api-Key",
-        "apiKey",
-        "X-Auth-Token",
-        "access_token",
-        "client_secret",
-        "user[password]",
-        "key",
-        "sig",
-        "next%3Fkey",
-        "PHPSESSID_session",
-        "X-Amz-Signature",
-    ],
-)
-def test_names_of_credentials(name: str) -> None:
-    assert names_secret(name)
 
 
 @pytest.mark.parametrize(
@@ -56,20 +33,29 @@ def test_names_of_other_things(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("https://a.example/?token=s3cr3t&b=1", "https://a.example/?token=[hidden]&b=1"),
-        ("https://a.example/#access_token=s3cr3t", "https://a.example/#access_token=[hidden]"),
-        ("https://a.example/?to=https%3A%2F%2Fb%3Fapi_key%3Ds3cr3t", "https://a.example/?to=https%3A%2F%2Fb%3Fapi_key%3D[hidden]"),
-        ("https://anna:s3cr3t@a.example:8080/x", "https://anna:[hidden]@a.example:8080/x"),
         ("https://anna:s3c@r3t@a.example/", "https://anna:[hidden]@a.example/"),
         ("https://a.example/?token=s3cr…", "https://a.example/?token=[hidden]…"),
         ("password=s3cr3t and more", "password=[hidden] and more"),
-        ("https://a.example/?token=*&key=$1&sig=(.*)", "https://a.example/?token=*&key=$1&sig=(.*)"),
-        ("https://a.example:8080/?q=1=2", "https://a.example:8080/?q=1=2"),
     ],
-)  # fmt: skip
+)
 def test_texts(text: str, shown: str) -> None:
     assert hide_in_text(text) == shown
     assert hide_in_text(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://a.example/?token=*&key=$1&sig=(.*)",
+        "https://a.example:8080/?q=1=2&country_code=DEU",
+        "https://auth.a.example:8080/path1",
+        "token: see the wiki, basic plan for the bearer of it, session: tomorrow",
+        "Redirect_x1old, RequestInterceptor_x1old23, 0343eab70343eab70343eab70343eab7, summer-sale-2026-Final",
+        "3F2504E0-4F89-11D3-9A0C-0305E82C3301, someCamelCaseNameOfAFunction",
+    ],
+)
+def test_what_is_no_secret_is_shown(text: str) -> None:
+    assert hide_in_text(text) == text
 
 
 SHAPES = [

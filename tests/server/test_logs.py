@@ -8,10 +8,9 @@ import pytest
 import structlog
 
 from bot.server.logs import configure
+from tests.harness.channels import SECRET, SHAPES
 
 EMAIL = "anna.berg@example.com"
-TOKEN = "xoxb-1234-canary"
-KEY = "x-api-key: canary"
 
 
 def say_everywhere(said: str) -> None:
@@ -29,15 +28,16 @@ def say_everywhere(said: str) -> None:
 
 
 @pytest.mark.threat("E3", "E4")
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_no_line_tells_a_secret_or_an_email(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_line_tells_a_secret_or_an_email(form: str, shape: str, capsys: pytest.CaptureFixture[str]) -> None:
     configure("DEBUG", form)
 
-    say_everywhere(f"of {EMAIL}, {EMAIL.replace('@', '%40')}, with {TOKEN} and {KEY}")
+    say_everywhere(f"of {EMAIL}, {EMAIL.replace('@', '%40')}, with {shape}")
 
     written = capsys.readouterr().err
     assert written.count("ValueError") >= 2
     assert "a***@example.com" in written
-    assert "[secret]" in written
-    for telling in ("nna.berg", "canary"):
+    assert "[hidden]" in written
+    for telling in ("nna.berg", SECRET):
         assert telling not in written, [line for line in written.splitlines() if telling in line]

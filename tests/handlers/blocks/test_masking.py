@@ -116,11 +116,6 @@ def test_an_email_is_masked_whatever_its_sign(sign: str) -> None:
     assert mask_text(f"anna{sign}example.com") == "a***@example.com"
 
 
-@pytest.mark.parametrize("text", ["password=s3cr3t", "api_key%3Ds3cr3t", "api_key%3ds3cr3t", "https://anna:s3cr3t…"])
-def test_a_secret_is_masked_where_no_email_is(text: str) -> None:
-    assert mask_text(text) == text.replace("s3cr3t", "[hidden]")
-
-
 def test_a_button_that_would_carry_an_email_is_left_out_and_others_stay() -> None:
     share = share_button(GatehouseAudit(ref="anna.berg@example.com"))
     show = run_button("Show", RulesShow(ref="Redirect_x1old"), 0)

@@ -8,8 +8,8 @@ import pytest
 
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import State
-from bot.rules.secrets import MARK
 from bot.text.emails import mask_emails
+from bot.text.secrets import MARK
 from handlers.changes.list_view import RowFacts, row
 from tests.texts.cards import ANNA, HEADERS, change, with_vip
 
