@@ -159,14 +159,17 @@ class EmailsInFile(Refusal):
 
 
 class NothingToUndo(Refusal):
-    """No applied change has the reference that was *asked* for, or the caller has none here."""
+    """No change has the reference that was *asked* for; or the caller did nothing here, or *did* last what isn't taken back."""
 
     asked: str | None
+    did: str = ""
 
     def words(self) -> Words:
-        missing = f"No change has the reference {code(self.asked)}." if self.asked else ""
+        if self.did:
+            again = "Put it right with another command, or with the buttons on its card."
+            return Words(f"What you did last here can’t be undone: {self.did}.", next=again)
+        what = f"No change has the reference {code(self.asked)}." if self.asked else "You have done nothing here."
         where = f"use the reference behind *Details*: `{slash('gatehouse undo 1a2b3c4d')}`"
-        what = missing or "You have no change in this channel to undo."
         return Words(what, next=f"Press *Undo* on its card, or {where}.")
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, assert_never
 
 from bot.changes.consequences import LATE_START
+from bot.changes.events import earlier_end, end_text
 from bot.changes.execute import Executor
 from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import Journal
@@ -41,6 +42,7 @@ from bot.changes.rights import RELEASES, Decision, OfRequest, Rights
 from bot.changes.targets import LOOKING, read_live
 from bot.policy.access import GROUPS_SHARED_FOR, Access
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed, count_people
+from bot.store.audit import Entry
 from bot.store.db import TargetBusy
 from bot.store.outbox import Purpose
 
@@ -64,7 +66,7 @@ class Decisions:
         *change*: as it was just read.
         Raises as `Rights.require` does, PolicyTightened, Frozen, MoreMustAgree, or AlreadyDecided with the change as it stands.
         """
-        if not _is_open(change, decision):
+        if not is_open(change, decision):
             raise AlreadyDecided(change)
         expires = change.decision.expires
         # The timer that expires it may fire late; a click after the end is too late all the same.
@@ -311,6 +313,19 @@ class Decisions:
         await self._require_alone(change, Decision.KEEP, by)
         return await self.journal.record(change, "made_permanent", by, update, request=request)
 
+    async def restore_end(self, change: Change, act: Entry, *, by: str, request: str) -> Change:
+        """Give *change* back the end that it had before *act*, if nobody has moved it since; raises as `extend` does."""
+
+        def update(held: Change) -> Mapping[str, Any]:
+            is_over = held.run.undone_by is not None or bool(held.run.revert_failure)
+            if held.state is not State.APPLIED or is_over or end_text(held) != act.detail["end"]:
+                raise NotTemporary(held)
+            ends, as_typed = earlier_end(act), act.detail["typed_before"]
+            return {"reverts_at": ends, "reverts_at_as_typed": as_typed, "time_changed_by": by}
+
+        await self._require_alone(change, Decision.EXTEND, by)
+        return await self.journal.record(change, "end_restored", by, update, request=request)
+
     async def _require_alone(self, change: Change, decision: Decision, by: str) -> None:
         """Require that *by* alone may give *change* another end: as many as had to approve it would have to agree.
 
@@ -329,7 +344,7 @@ def _end_of(change: Change) -> datetime:
     return change.request.reverts_at
 
 
-def _is_open(change: Change, decision: Decision) -> bool:
+def is_open(change: Change, decision: Decision) -> bool:
     """Whether there is still something to decide; a change that waits for its service may still be withdrawn."""
     waits = change.state is State.PLANNED or (change.state is State.APPROVED and bool(change.run.waits))
     return change.state is State.PROPOSED or (decision is Decision.WITHDRAW and waits)

@@ -57,7 +57,7 @@ class FollowUps:
         # Before the check: after this request's own undo, *change* can't be undone any more.
         if (made := _find_since(undos, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
-        _require_undoable(change)
+        require_undoable(change)
         await self._require_old_email(change)
         for undo in undos:
             if _is_same_undo(undo, change, by, channel, is_own=is_own):
@@ -107,7 +107,7 @@ class FollowUps:
             return reverts[-1]
         if change.run.undone_by is None and not change.is_temporary:
             raise NotTemporary(change)
-        _require_undoable(change)
+        require_undoable(change)
         is_end = cause.kind is CauseKind.END
         done = await (self.changes_to_revert if is_end else self._undoable_changes)(change)
         proposal = await self._inverse(change, done, by=by, channel=change.request.channel, cause=cause)
@@ -259,7 +259,7 @@ def _may_be_done(change: Change) -> bool:
     return change.state in LIVE | {State.APPLIED, State.UNSETTLED} and change.run.undone_by is None
 
 
-def _require_undoable(change: Change) -> None:
+def require_undoable(change: Change) -> None:
     """Raise NotUndoable unless *change* was applied and not undone since; what an undo took back is requested again."""
     if change.state is not State.APPLIED or change.run.undone_by is not None or change.request.undoes is not None:
         raise NotUndoable(change)

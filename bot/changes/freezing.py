@@ -141,7 +141,7 @@ class Freezes:
             if (same := next((each for each in kept if _holds_as_long(each, freeze)), None)) is not None:
                 raise Frozen(same)
             await self._put(tx, [*kept, freeze])
-            detail = {"until": freeze.until.isoformat(), "why": freeze.why}
+            detail = {"id": freeze.id, "until": freeze.until.isoformat(), "why": freeze.why}
             event = Event("froze", freeze.by, freeze.channel, target=_audit_name(freeze), detail=detail)
             await self._redraw(tx, waiting)
             await self.store.audit.append(tx, event)
@@ -152,7 +152,7 @@ class Freezes:
         Its maker lifts it alone, others two together who both may now. Raises NoFreeze, LiftRequested and DirectoryUnavailable.
         """
         while True:
-            found = _find_by_id(await self.chat_freezes(), freeze_id)
+            found = find_by_id(await self.chat_freezes(), freeze_id)
             # It asks Slack, so it comes before the transaction.
             now, given = self.now(), [*(each for each in found.votes if each.by != by), Vote(by=by, channel=channel)]
             may = self.access.is_allowed
@@ -163,7 +163,7 @@ class Freezes:
             waiting = await self._waiting_changes_in(found)
             async with self.store.transaction() as tx:
                 kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
-                if _find_by_id(kept, freeze_id) != found:
+                if find_by_id(kept, freeze_id) != found:
                     continue  # somebody else was counted in the meantime
                 others = [each for each in kept if each.id != freeze_id]
                 counted = found.model_copy(update={"votes": tuple(votes)})
@@ -203,7 +203,7 @@ SAME_END_WITHIN: Final = timedelta(minutes=1)
 """“For 2 h”, said twice in a row, is the same end."""
 
 
-def _find_by_id(made: Iterable[ChatFreeze], freeze_id: str) -> ChatFreeze:
+def find_by_id(made: Iterable[ChatFreeze], freeze_id: str) -> ChatFreeze:
     """Return the freeze of *made* with this id; raises NoFreeze."""
     if (found := next((each for each in made if each.id == freeze_id), None)) is None:
         raise NoFreeze

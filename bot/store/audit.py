@@ -24,6 +24,8 @@ from bot.store.tables import audit, cards, changes, micros, moment
 
 log = structlog.get_logger(__name__)
 
+NO_ACTS: Final = ("begun", "refused", "exporting", "exported")
+"""Events of a person that are no acts of theirs: what they read or were refused, and the items of what they requested."""
 CHUNK: Final = 500
 LIKE_SIGN: Final = re.compile(r"[!%_]")
 ESCAPED: Final = re.compile(r"\\u[0-9a-f]{4}")
@@ -115,6 +117,13 @@ class Audit:
         """Return up to *limit* entries that match, newest first, after the first *skip*."""
         query = _select(filters).order_by(audit.c.at.desc(), audit.c.seq.desc()).limit(limit).offset(skip)
         return [self._entry(row) for row in await self._session.rows(query)]
+
+    async def last_act(self, person: str, channel: str, seq: int | None = None) -> Entry | None:
+        """Return the last thing that *person* did in *channel*, or the one with that *seq*; None where they did nothing."""
+        query = sa.select(audit).filter_by(actor=person, channel=channel).where(audit.c.event.not_in(NO_ACTS))
+        query = query if seq is None else query.where(audit.c.seq == seq)
+        rows = await self._session.rows(query.order_by(audit.c.seq.desc()).limit(1))
+        return next(map(self._entry, rows), None)
 
     async def find_targets(self, name: str) -> Sequence[str]:
         """Return the rules and members that were recorded under a name that begins with *name*, in upper or lower case."""

@@ -95,11 +95,6 @@ class ChangeQueries:
         begins = select_changes(changes.c.id >= reference, changes.c.id < f"{reference}g")  # LIKE would read all rows
         return await self._read(begins.limit(2))
 
-    async def last_undoable(self, requester: str, channel: str) -> Change | None:
-        """Return the last change that *requester* made in *channel* and that can be undone; None where there is none."""
-        mine = _select_newest(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
-        return next(iter(await self._read(mine.limit(1))), None)
-
     async def list_open(self, limit: int = 50) -> Sequence[Change]:
         """Return the changes that wait for a decision, a service or an answer.
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
-from bot.changes.model.states import HOLDING, LIVE, State
+from bot.changes.model.states import HOLDING, LIVE
 from bot.text.documents import dump
 
 metadata = sa.MetaData()
@@ -46,7 +46,6 @@ changes = sa.Table(
     sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("requester", sa.String(32), nullable=False, server_default=""),
     sa.Column("channel", sa.String(32), nullable=False, server_default=""),
-    sa.Column("undoable", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("due", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("size", sa.Integer, nullable=False, server_default="0"),
     sa.Column("set_id", sa.String(32), nullable=False, server_default=""),
@@ -199,7 +198,6 @@ def is_of_service(service: str) -> sa.ColumnElement[bool]:
 
 def row_of(change: Change) -> dict[str, Any]:
     """Return the columns that are derived from *change* at every write."""
-    is_done = change.state is State.APPLIED
     return {
         "target": hold_key(change),
         "state": change.state,
@@ -208,7 +206,6 @@ def row_of(change: Change) -> dict[str, Any]:
         "token": change.run.token,
         "requester": change.request.requester,
         "channel": change.request.channel,
-        "undoable": is_done and change.run.undone_by is change.request.undoes is change.set_id is None,
         "size": change.bulk.size,
         "set_id": change.set_id or "",
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.parts import Guard
@@ -20,11 +20,10 @@ from handlers.changes.entries import entries_of
 from handlers.changes.requests import resolve_end, resolve_start
 from handlers.changes.times import extension
 from handlers.changes.titles import request_title
-from handlers.errors import NothingToUndo, OldButton, OldCard
-from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
+from handlers.errors import OldButton, OldCard
+from handlers.gatehouse.commands import GatehouseInspect
 from handlers.grammar.command import Command
 from handlers.grammar.time_fields import parse_expiry, parse_start
-from handlers.grammar.tokens import unquote_reason
 from handlers.rules.rule_refs import find_change
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
 from handlers.slack.reply import Announced, Attached, Caller, Modal, Private, Reply
@@ -106,9 +105,9 @@ def _is_in_full_view(click: Click) -> bool:
     return (click.view or {}).get("callback_id") == FULL_CHANGE
 
 
-async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse, **more: Any) -> Change:
+async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse) -> Change:
     undo = gatehouse.changes.followups.undo
-    return await undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at, **more)
+    return await undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
 
 
 async def _request_again(change: Change, caller: Caller, gatehouse: Gatehouse) -> Change:
@@ -213,20 +212,3 @@ for _name in ACTS:
 for _name in REASONED:
     _register_reason_button(_name)
     submits(notes_view.callback(_name), Form(notes_view.read, _save, notes_view.errors))
-
-
-UNDER_WAY: Final = frozenset({State.APPROVED, State.APPLYING, State.APPLIED})
-"""States of an undo that has no card of its own, or none yet: the person who typed it is told privately."""
-
-
-@handles(GatehouseUndo)
-async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Undo the change of that reference, or the caller's last one in this channel, which `expand` has filled in."""
-    change = None if command.change is None else await find_change(command.change, gatehouse)
-    if change is None:
-        raise NothingToUndo(command.change)
-    made = await _undo(change, caller, gatehouse, by_text=True, reason=unquote_reason(command.because))
-    if made.decision.guard is not Guard.NONE or made.state not in UNDER_WAY:
-        return Announced()
-    link = await gatehouse.store.cards.link(change.id) if made.request.channel == change.request.channel else ""
-    return Private(notes_view.decided_message(made, await tally_of(made, gatehouse.store), link))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.parts import BulkAct, Purpose
+from bot.changes.proposals import UNDONE_BY
 from handlers.blocks.messages import clip, code, esc, plural
 from handlers.changes.subject import (
     ACCESS,
@@ -31,47 +32,51 @@ class Phrases:
 
     request: str
     done: str
+    undo: str
+    """Its undo, requested."""
     undone: str
 
 
+Pair = tuple[str, str]
+"""What is requested, and the same once it is done."""
+
+
 def phrases(change: Change) -> Phrases:
-    """Return the phrases for *change*."""
+    """Return the phrases for *change*: an undo says that what it leads to is so again."""
     if change.bulk.purpose is not None:
         return _bulk_phrases(change, change.bulk.purpose)
-    name = subject(change)
+    edit, is_undo = change.edit, change.request.undoes is not None
+    inverse = replace(edit, kind=UNDONE_BY[edit.kind], before=edit.after, after=edit.before)
+    undo = replace(change, edit=inverse)
+    return Phrases(*_forms(change)[is_undo], *_forms(undo)[not is_undo])
+
+
+def _forms(change: Change) -> tuple[Pair, Pair]:
+    """Return the phrases for *change* alone, and those where it leads to what was so before."""
+    name, kind = subject(change), change.edit.kind
     if (switched := new_status(change.edit)) is not None:
-        back = "back on" if switched == "off" else "off again"
+        back = "back on" if switched == "on" else "off again"
         the, this = ("the group ", f"The group {name}") if change.edit.target.service == "groups" else ("", name)
-        return Phrases(f"Switch {switched} {the}{name}", f"{this} is {switched}", f"{this} is {back}")
-    if change.edit.kind in ACCESS:
-        return _access_phrases(change, name)
-    if change.edit.kind in EDITS:
-        the_fields = changed_fields(change)
-        fields = the_fields.removeprefix("the ")
-        return Phrases(f"Change {the_fields} of {name}", f"{name}: {fields} changed", f"{name}: {fields} changed back")
-    return _whole_phrases(change, name)
-
-
-def _whole_phrases(change: Change, name: str) -> Phrases:
-    """Return the phrases for a change that creates or deletes its target."""
-    kind, request = change.edit.kind, change.request
+        plain = f"Switch {switched} {the}{name}", f"{this} is {switched}"
+        return plain, (f"Switch {the}{name} {back}", f"{this} is {back}")
+    if kind in ACCESS:
+        to = f"access to {changed_segments(change)}{on_site(change)}"
+        if kind is Kind.MEMBER_GRANT:
+            return (f"Grant {name} {to}", f"{name} has {to}"), (f"Give {name} back {to}", f"{name} has {to} again")
+        revoke, revoked = f"Revoke {name}’s {to}", f"{name} no longer has {to}"
+        return (revoke, revoked), (f"{revoke} again", revoked)
+    if kind in EDITS:
+        fields = changed_fields(change)
+        edit, edited = f"Change {fields} of {name}", f"{name}: {fields.removeprefix('the ')} changed"
+        return (edit, edited), (f"{edit} back", f"{edited} back")
     verb, done = VERBS[kind]
-    place, gone = on_site(change, "from" if kind.destroys else "to"), on_site(change, "from")
-    is_back = f"{name} is back{on_site(change)}"
-    was = f"was {'removed' if change.edit.target.service == 'members' else 'deleted'}"
-    return Phrases(
-        f"{verb.capitalize()} {name}{place}",
-        is_back if request.undoes and kind.creates else f"{name} {done}{place}",
-        is_back if kind.destroys else f"{name} {was}{gone}",
-    )
-
-
-def _access_phrases(change: Change, name: str) -> Phrases:
-    to = f"access to {changed_segments(change)}{on_site(change)}"
-    has, has_not = f"{name} has {to}", f"{name} no longer has {to}"
-    if change.edit.kind is Kind.MEMBER_GRANT:
-        return Phrases(f"Grant {name} {to}", has, has_not)
-    return Phrases(f"Revoke {name}’s {to}", has_not, f"{has} again")
+    place = on_site(change, "from" if kind.destroys else "to")
+    plain = f"{verb.capitalize()} {name}{place}", f"{name} {done}{place}"
+    if kind.destroys:
+        return plain, (f"{plain[0]} again", f"{name} was {done}{place}")
+    is_member = change.edit.target.service == "members"
+    restore = f"Put {name} back{on_site(change)}" if is_member else f"Restore {name}"
+    return plain, (restore, f"{name} is back{on_site(change)}")
 
 
 BULK: Final = {
@@ -117,7 +122,7 @@ def _bulk_phrases(change: Change, purpose: Purpose) -> Phrases:
     things = plural(change.bulk.to_do, "row" if is_rows else THINGS[service])
     texts = (_escape_title(template.format(things, purpose.about)) for template in BULK[purpose.act])
     request, done, undo, undone = texts
-    return Phrases(undo, undone, done) if purpose.is_undo else Phrases(request, done, undone)
+    return Phrases(undo, undone, request, done) if purpose.is_undo else Phrases(request, done, undo, undone)
 
 
 def _escape_title(title: str) -> str:

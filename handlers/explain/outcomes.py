@@ -38,7 +38,7 @@ from handlers.changes.list_view import RowFacts, row
 from handlers.changes.people import lost_right_clause
 from handlers.changes.subject import THINGS
 from handlers.changes.times import when
-from handlers.changes.titles import STATES, request_title
+from handlers.changes.titles import STATES, request_title, title_of
 from handlers.errors import Table, Words
 from handlers.gatehouse.commands import (
     GatehouseFreezes,
@@ -103,14 +103,14 @@ def _busy_words(error: TargetBusy) -> Words:
 def _not_undoable_words(error: NotUndoable) -> Words:
     name = f"*{request_title(error.change)}*"
     if error.change.run.undone_by:
-        return Words(f"{name} was already undone.")
+        return Words(f"{name} was already undone.", next="To do it again, press *Request again* on its card.")
     if error.change.request.undoes and error.change.state is State.APPLIED:
-        return Words(
-            f"{name} is an undo, which is not undone.", next="Press *Request again* on the card of what it undid."
-        )
+        again = "To have it as it was before, press *Request again* on the card of what was undone."
+        return Words(f"That is undone already: *{title_of(error.change)}*.", next=again)
     state = error.change.state
     yet = " yet" if state in LIVE or state is State.UNKNOWN else ""
-    return Words(f"{name} can’t be undone{yet}: it {STATES[state].clause}.")
+    older = "" if yet else "To undo something older, press *Undo* on its card."
+    return Words(f"{name} can’t be undone{yet}: it {STATES[state].clause}.", next=older)
 
 
 STATUS: Final = GatehouseStatus()

@@ -16,6 +16,7 @@ from handlers.changes.list_view import RowFacts, empty_message, list_message, no
 from handlers.changes.people import public_text
 from handlers.changes.subject import subject
 from handlers.changes.times import when
+from handlers.changes.titles import request_title
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseAudit
 from handlers.gatehouse.views import DOES
@@ -62,6 +63,7 @@ ACTIONS: Final = {
     "made_permanent": "kept",
     "extended": "extended",
     "end_moved": "end moved",
+    "end_restored": "end restored",
 }
 """What people do about the requests of others, besides deciding."""
 
@@ -71,6 +73,14 @@ def _action_of_another(entry: Entry, change: Change) -> str:
     if entry.actor in {change.request.requester, GATEHOUSE} or entry.event not in ACTIONS:
         return ""
     return f"{ACTIONS[entry.event]} by <@{entry.actor}>"
+
+
+def act_words(act: Entry, change: Change | None = None) -> str:
+    """Return what somebody did last, about *change* or something else, as a clause."""
+    if change is None:
+        return f"you {_event_text(act, public=True)}"
+    done = "withdrawn" if act.event == "cancelled" else ACTIONS.get(act.event, act.event)
+    return f"*{request_title(change)}*, {done} by you"
 
 
 def _event_line(entry: Entry, *, public: bool) -> str:

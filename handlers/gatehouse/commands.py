@@ -71,7 +71,7 @@ class GatehouseInspect(GatehouseCommand):
 
 @dataclass(frozen=True)
 class GatehouseUndo(GatehouseCommand):
-    verb, summary = "undo", "Undo a change: your last one here, or the one with that reference"
+    verb, summary = "undo", "Undo the last thing that you did here, or the change with that reference"
     example = "undo"
     writes = True
     destroys = True

@@ -38,7 +38,7 @@ EXAMPLES: Final = (
     ("members", "grant anna@example.com vip for 7d", "grant access for a week"),
     ("members", "offboard anna@example.com", "remove someone from every site"),
     ("members", "move anna@example.com to anna.berg@example.com", "give a member another email"),
-    ("gatehouse", "undo", "undo your last change here"),
+    ("gatehouse", "undo", "undo the last thing that you did here"),
     ("gatehouse", "pending", "what waits for a decision"),
 )
 """What people need on most days: the service, what is typed after it, and what it does."""

@@ -189,6 +189,6 @@ CLAUSES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     MembersShow: _people,
     MembersWhy: _people,
     GatehouseUndo: lambda command, context: (
-        f"Undo: *{title}*" if (title := context.titles.get(command.change or "")) else "Undo your last change here"
+        f"*{title}*" if (title := context.titles.get(command.change or "")) else "Undo the last thing that you did here"
     ),
 }

@@ -224,8 +224,8 @@ class Shorthand(BaseModel):
     """``#n`` -> what that row was about: the id of a rule, or a `member_row`. Numbers beyond the list are left out."""
     shown: int = 0
     """How many rows the list had."""
-    change: str | None = None
-    """The id of the last change that can be undone."""
+    act: str | None = None
+    """The reference of the last thing that the person did in the channel."""
     site: str | None = None
 
 
@@ -262,7 +262,7 @@ def numbers_in(command: Command) -> set[str]:
     return set(filter(NUMBER.fullmatch, refs_of(command)))
 
 
-def needs_last_change(command: Command) -> bool:
+def needs_last_act(command: Command) -> bool:
     return isinstance(command, GatehouseUndo) and command.change is None
 
 
@@ -286,8 +286,8 @@ def expand(command: Command, short: Shorthand) -> Command:
     if "site" in given:
         listed = next((site for site, _ in rows.values() if site), None)  # one list, so one site
         full["site"] = given["site"] or listed or (short.site if needs_site(command) else given["site"])
-    if needs_last_change(command):
-        full["change"] = short.change
+    if needs_last_act(command):
+        full["change"] = short.act
     return command.with_fields(**full)
 
 

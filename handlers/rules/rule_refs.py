@@ -22,7 +22,7 @@ from bot.threads import run_over
 from handlers.blocks.messages import code, plural
 from handlers.errors import Refusal, TooMany, Words
 from handlers.grammar.command import Command
-from handlers.grammar.parser import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
+from handlers.grammar.parser import Shorthand, listed_service, needs_last_act, needs_site, numbers_in
 from handlers.members.member_refs import SiteGone, site_for
 from handlers.rules.commands import RulesList
 from handlers.slack.reply import Caller
@@ -39,6 +39,8 @@ MAX_RULES_PER_COMMAND = 100
 NEAR = 3
 REFERENCE = re.compile(r"[0-9a-fA-F]{6,32}")
 """The beginning of a change's id, as cards show it."""
+ACT: Final = "act:"
+"""Followed by the number of an entry of the audit: the reference of something that a person did."""
 
 
 class NotOne(Refusal):
@@ -76,12 +78,12 @@ async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Sho
     numbers = numbers_in(command)
     shown = await store.lists.get(caller.user, listed_service(command)) if numbers else []
     rows = {ref: shown[int(ref[1:]) - 1] for ref in numbers if 1 <= int(ref[1:]) <= len(shown)}
-    change = await store.changes.last_undoable(caller.user, caller.channel) if needs_last_change(command) else None
+    act = await store.audit.last_act(caller.user, caller.channel) if needs_last_act(command) else None
     site = None
     if needs_site(command):
         with suppress(SiteGone, UnknownSite):  # the command's own handler says so
             site = (await site_for(None, caller, gatehouse)).name
-    return Shorthand(rows=rows, shown=len(shown), change=change.id if change else None, site=site)
+    return Shorthand(rows=rows, shown=len(shown), act=f"{ACT}{act.seq}" if act else None, site=site)
 
 
 async def find_rule(ref: str, gatehouse: Gatehouse) -> Rule:

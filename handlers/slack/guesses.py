@@ -18,7 +18,7 @@ from bot.rules.model import Rule
 from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
 from handlers.changes.requests import resolve_end, resolve_start, zone_of
-from handlers.changes.titles import request_title
+from handlers.changes.undo import find_undo, title_of_undo
 from handlers.errors import NoMember, NothingToUndo, NotOneGroup, UnknownSegment
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
@@ -37,7 +37,7 @@ from handlers.rules.commands import (
     RulesOff,
     RulesOn,
 )
-from handlers.rules.rule_refs import NotOne, find_change, look_up
+from handlers.rules.rule_refs import NotOne, look_up
 from handlers.slack.reply import Caller
 
 TIMEOUT: Final = 2.0
@@ -104,17 +104,15 @@ class Guesses:
         # Of several, those that would change something; where none would, the click says so, and who made it so.
         found = [each for each in expanded if not _is_switched(each, known.by_id)] or expanded
         fixed = [await self._fix_times(each, caller) for each in found]
-        titles = {**known.titles, **await self._titles_of_undos(fixed)}
+        titles = {**known.titles, **await self._titles_of_undos(fixed, caller)}
         context = Context(titles, zone, people=await asyncio.to_thread(_names_of, known, fixed))
         return reading_view.preview(fixed, context, asked=asked)
 
-    async def _titles_of_undos(self, commands: Sequence[Command]) -> Mapping[str, str]:
-        """Return the titles of the changes that *commands* undo, by their references; raises NothingToUndo."""
+    async def _titles_of_undos(self, commands: Sequence[Command], caller: Caller) -> Mapping[str, str]:
+        """Return what *commands* that undo something lead to, by their references; raises as `find_undo` does."""
         titles = {}
         for reference in [each.change for each in commands if isinstance(each, GatehouseUndo)]:
-            if reference is None or (change := await find_change(reference, self._gatehouse)) is None:
-                raise NothingToUndo(reference)
-            titles[reference] = request_title(change)
+            titles[reference or ""] = title_of_undo(await find_undo(reference, caller, self._gatehouse))
         return titles
 
     async def _fix_times(self, command: Command, caller: Caller) -> Command:

@@ -54,7 +54,6 @@ def rows(number: int) -> dict[sa.Table, dict[str, Any]]:
             "id": name,
             "requester": f"U{number % TARGETS}",
             "channel": "C1",
-            "undoable": False,
             **change,
             **held,
         },
@@ -111,10 +110,10 @@ LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
     "changes: what was done to it last": lambda store: store.changes.last_applied_to(
         Target(service="rules", key="Redirect_7")
     ),
-    "changes: what a person may undo": lambda store: store.changes.last_undoable("U7", "C1"),
     "changes: called so": lambda store: store.changes.find_by_prefix("00000007"),
     "former_ids: older ids": lambda store: store.former_ids.all_of("new7"),
     "audit: since then": lambda store: store.audit.find(Filters(since=CLOCK() - timedelta(hours=1))),
+    "audit: what a person did last": lambda store: store.audit.last_act("U7", "C1"),
     "audit: of a person": lambda store: store.audit.find(Filters(who="U7")),
 }
 WALK: Final = re.compile(r"(?:SCAN|Seq Scan on) (changes|outbox|inbox|former_ids|audit)\b(?! USING)")

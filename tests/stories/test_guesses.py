@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 README = {
     "/rules which https://shop.example.com/old": "redirects to `https://shop.example.com/new`",
     "/rules off Old shop for 2h because checkout loops": "[Switch on now]",
-    "/gatehouse undo": "“Old shop to new shop” is on",
+    "/gatehouse undo": "“Old shop to new shop” is back on",
     "/rules block https://shop.example.com/promo": "Nothing was changed yet",
     "/rules on Black Friday landing page on Friday 9:00 until Monday 9:00": "[Do it now]",
     "/rules check": "loop: https://shop.example.com/gift-cards",

@@ -80,7 +80,7 @@ async def test_the_history_of_a_rule_goes_on_under_its_new_id(alice: Colleague, 
 
     text = alice.slack_text(await alice.says(f"/rules history {OLD}"))
 
-    for words in ("Switch off “Old shop", "it loops", "Delete “Old shop", "Create “Old shop", "undone"):
+    for words in ("Switch off “Old shop", "it loops", "Delete “Old shop", "Restore “Old shop", "undone"):
         assert words in text
     other = alice.slack_text(await alice.says("/rules history Redirect_chk01"))
     assert "hasn’t changed this rule" in other

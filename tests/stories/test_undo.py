@@ -37,7 +37,7 @@ async def test_why_it_is_undone_is_on_record_and_on_the_card(alice: Colleague, t
     await alice.says(f"/rules off {OLD}")
     answer = await alice.says(text)
     if "rules" in text:
-        assert "Undo: Switch off “Old shop to new shop”" in alice.slack_text(answer), "a preview names the change"
+        assert "Switch “Old shop to new shop” back on" in alice.slack_text(answer), "a preview says what will be"
         await alice.clicks(answer, "Do it")
 
     card = await alice.sees_change(where=undone)

@@ -160,6 +160,10 @@ def changes() -> Iterator[Sample]:
         undone = refusals.NotUndoable(DENIED.with_fields(state=state))
         yield f"not undoable: {state.value}", of(undone, "/gatehouse undo", attempted=True)
     yield "nothing to undo", of(errors.NothingToUndo(None), "/gatehouse undo", attempted=True)
+    yield (
+        "not undone",
+        of(errors.NothingToUndo(None, "*Delete “Old shop”*, denied by you"), "/gatehouse undo", attempted=True),
+    )
     yield "no such reference", of(errors.NothingToUndo("1a2b"), "/gatehouse undo 1a2b", attempted=True)
     yield (
         "nothing to change",

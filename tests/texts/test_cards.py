@@ -530,8 +530,8 @@ status  off → on
 [Request again]  [Details]\
 """,
             "out of date, created by another undo": """\
-Create “Old shop to new shop”: out of date
-(arrows_counterclockwise) Create “Old shop to new shop”: out of date
+Restore “Old shop to new shop”: out of date
+(arrows_counterclockwise) Restore “Old shop to new shop”: out of date
 Out of date: @bob created the rule after the request, so Gatehouse left it alone.
 Requested by @alice · “we test”
 [Details]\
@@ -740,8 +740,8 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 [Switch off again…]  [Details]\
 """,
             "ended, what did it": """\
-“Old shop to new shop” is on
-(white_check_mark) “Old shop to new shop” is on
+“Old shop to new shop” is back on
+(white_check_mark) “Old shop to new shop” is back on
 Requested by @alice · automatically, as planned · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
@@ -755,8 +755,8 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 [Switch off again…]  [Details]\
 """,
             "ended late, what did it": """\
-“Old shop to new shop” is on
-(white_check_mark) “Old shop to new shop” is on
+“Old shop to new shop” is back on
+(white_check_mark) “Old shop to new shop” is back on
 Requested by @alice · automatically, 25 min late: Gatehouse was down · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
@@ -770,8 +770,8 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 [Switch off again…]  [Details]\
 """,
             "ended late, after tries in vain, what did it": """\
-“Old shop to new shop” is on
-(white_check_mark) “Old shop to new shop” is on
+“Old shop to new shop” is back on
+(white_check_mark) “Old shop to new shop” is back on
 Requested by @alice · automatically, 4 min late: it didn’t work at first · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
@@ -785,8 +785,8 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 [Request again]  [Details]\
 """,
             "reverted early, what did it": """\
-“Old shop to new shop” is on
-(white_check_mark) “Old shop to new shop” is on
+“Old shop to new shop” is back on
+(white_check_mark) “Old shop to new shop” is back on
 @cara · reverted early · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
@@ -800,8 +800,8 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 [Request again]  [Details]\
 """,
             "reverted, though changed, what did it": """\
-“Old shop to new shop” is on
-(white_check_mark) “Old shop to new shop” is on
+“Old shop to new shop” is back on
+(white_check_mark) “Old shop to new shop” is back on
 @cara · reverted, though it was changed since · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
@@ -815,8 +815,8 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 [Request again]  [Details]\
 """,
             "undone by somebody else, what did it": """\
-“Old shop to new shop” is on
-(white_check_mark) “Old shop to new shop” is on
+“Old shop to new shop” is back on
+(white_check_mark) “Old shop to new shop” is back on
 @cara · undid @alice’s change · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
@@ -830,8 +830,8 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 [Request again]  [Details]\
 """,
             "undone by its requester, what did it": """\
-“Old shop to new shop” is on
-(white_check_mark) “Old shop to new shop” is on
+“Old shop to new shop” is back on
+(white_check_mark) “Old shop to new shop” is back on
 @cara · undid their own change · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\

@@ -533,7 +533,7 @@ You typed `/gatehouse undo`\
             "not undoable": """\
 *Change the destination of “Old shop to new shop”* can’t be undone: it was denied. Nothing was changed.
 (warning) Change the destination of “Old shop to new shop” can’t be undone: it was denied.
-Nothing was changed.
+Nothing was changed. To undo something older, press Undo on its card.
 You typed `/gatehouse undo`\
 """,
             "not undoable: unknown": """\
@@ -545,31 +545,37 @@ You typed `/gatehouse undo`\
             "not undoable: failed": """\
 *Change the destination of “Old shop to new shop”* can’t be undone: it failed. Nothing was changed.
 (warning) Change the destination of “Old shop to new shop” can’t be undone: it failed.
-Nothing was changed.
+Nothing was changed. To undo something older, press Undo on its card.
 You typed `/gatehouse undo`\
 """,
             "not undoable: stale": """\
 *Change the destination of “Old shop to new shop”* can’t be undone: it is out of date. Nothing was changed.
 (warning) Change the destination of “Old shop to new shop” can’t be undone: it is out of date.
-Nothing was changed.
+Nothing was changed. To undo something older, press Undo on its card.
 You typed `/gatehouse undo`\
 """,
             "not undoable: expired": """\
 *Change the destination of “Old shop to new shop”* can’t be undone: it expired. Nothing was changed.
 (warning) Change the destination of “Old shop to new shop” can’t be undone: it expired.
-Nothing was changed.
+Nothing was changed. To undo something older, press Undo on its card.
 You typed `/gatehouse undo`\
 """,
             "not undoable: unsettled": """\
 *Change the destination of “Old shop to new shop”* can’t be undone: it was never confirmed. Nothing was changed.
 (warning) Change the destination of “Old shop to new shop” can’t be undone: it was never confirmed.
-Nothing was changed.
+Nothing was changed. To undo something older, press Undo on its card.
 You typed `/gatehouse undo`\
 """,
             "nothing to undo": """\
-You have no change in this channel to undo. Nothing was changed.
-(warning) You have no change in this channel to undo.
+You have done nothing here. Nothing was changed.
+(warning) You have done nothing here.
 Nothing was changed. Press Undo on its card, or use the reference behind Details: `/gatehouse undo 1a2b3c4d`.
+You typed `/gatehouse undo`\
+""",
+            "not undone": """\
+What you did last here can’t be undone: *Delete “Old shop”*, denied by you. Nothing was changed.
+(warning) What you did last here can’t be undone: Delete “Old shop”, denied by you.
+Nothing was changed. Put it right with another command, or with the buttons on its card.
 You typed `/gatehouse undo`\
 """,
             "no such reference": """\

@@ -22,7 +22,7 @@ What you can do with Gatehouse
 `/members grant anna@example.com vip for 7d`  grant access for a week
 `/members offboard anna@example.com`  remove someone from every site
 `/members move anna@example.com to anna.berg@example.com`  give a member another email
-`/gatehouse undo`  undo your last change here
+`/gatehouse undo`  undo the last thing that you did here
 `/gatehouse pending`  what waits for a decision
 Or type it in your own words. Gatehouse shows what would change, and waits for your click.
 [Rules]  [Members]  [Gatehouse]\
@@ -74,7 +74,7 @@ Gatehouse help
 Gatehouse
 `/gatehouse pending [page:N]`  List requests that wait for a decision
 `/gatehouse inspect CHANGE`  Show everything a request would change, to people who can decide on it
-`/gatehouse undo [CHANGE] [because TEXT]`  Undo a change: your last one here, or the one with that reference
+`/gatehouse undo [CHANGE] [because TEXT]`  Undo the last thing that you did here, or the change with that reference
 `/gatehouse planned [page:N]`  List what starts or reverts automatically, and when
 `/gatehouse freezes [page:N]`  List what is frozen, and until when
 `/gatehouse freeze WHAT [on DAY TIME] for DUR [because TEXT]`  Keep everybody from changing what is on a host, in a group, on a site, or everything
@@ -263,9 +263,9 @@ Grant Anna Berg access to “vip” on blog `anna.berg@example.com` · denied by
 @alice: “she upgraded” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Delete “Old shop to new shop” · done
 @alice: “we test” · emergency override by @bob · 2026-11-21 01:26 UTC · #C0OPS0001 · card
-Switch on “Sale 2026” · done
+Switch “Sale 2026” back on · done
 Gatehouse, automatically, as planned · 2026-11-21 01:26 UTC · #C0OPS0001 · card
-Change the destination of “Old shop to new shop”: `https://shop.example.com/landing` → `https://shop.example.com/new` · done
+Change the destination of “Old shop to new shop” back: `https://shop.example.com/landing` → `https://shop.example.com/new` · done
 @cara, undid @alice’s change · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Switch off “Sale 2026” · reverted
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
