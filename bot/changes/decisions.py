@@ -26,7 +26,7 @@ from bot.changes.model.moves import (
     Withdraw,
 )
 from bot.changes.model.parts import Guard, Held, RevertFailure
-from bot.changes.model.states import State
+from bot.changes.model.states import IN_EFFECT, State
 from bot.changes.refusals import (
     AlreadyDecided,
     AlreadyExtended,
@@ -306,7 +306,7 @@ class Decisions:
         """Keep a temporary *change*, without an end; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
 
         def update(held: Change) -> Mapping[str, Any]:
-            if held.state is not State.APPLIED or held.request.reverts_at is None or held.run.undone_by is not None:
+            if held.state not in IN_EFFECT or held.request.reverts_at is None or held.run.undone_by is not None:
                 raise NotTemporary(held)
             return {"reverts_at": None, "revert_failure": RevertFailure.NONE, "time_changed_by": by}
 

@@ -12,55 +12,37 @@ from bot.changes.consequences import follow_move, record_fields
 from bot.changes.events import actor_of
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
-from bot.changes.model.edits import Kind, Target
+from bot.changes.model.edits import Kind
 from bot.changes.model.items import Item, Outcome
 from bot.changes.model.moves import Invalidate
-from bot.changes.model.parts import Undone
+from bot.changes.model.obligation import Standing, standings
+from bot.changes.model.parts import RevertFailure, Undone
 from bot.changes.model.states import State
-from bot.changes.proposals import is_recreated, is_there
 from bot.store.engine import Store
 
 UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
 """Outcomes of items that are, or may be, there to be undone."""
 
 
-async def find_overtaking(store: Store, change: Change) -> Change | None:
-    """Return the last applied change of a temporary *change*'s target, if that leaves nothing to revert at its end; else None.
-
-    What was done elsewhere than here isn't known. Of a bulk change that is a question about each of its items.
-    """
-    return await _find_newer(store, change) if change.is_temporary and not change.is_bulk else None
+async def find_closing(store: Store, change: Change) -> Change | None:
+    """Return the later change that left nothing of a temporary *change* to be put back; None while something is."""
+    return None if change.closed_by is None else await store.changes.get(change.closed_by)
 
 
-async def find_overtaking_of_items(store: Store, whole: Change, items: Iterable[Item]) -> Mapping[int, Change]:
-    """Return the same for *items* of a bulk change that is, or was, temporary, by their numbers."""
-    if whole.request.reverts_at is None:
-        return {}
-    numbers = {each.change_id: each.number for each in items if each.outcome is Outcome.APPLIED and each.change_id}
-    done = await store.changes.get_many(list(numbers))
-    newer = {numbers[each.id]: await _find_newer(store, each) for each in done.values()}
-    return {number: since for number, since in newer.items() if since is not None}
-
-
-async def _find_newer(store: Store, change: Change) -> Change | None:
-    """Return what was done to the target of *change* since, where that left nothing of it."""
-    last = await store.changes.last_applied_to(change.edit.target)
-    if last is None or last.id == change.id:
-        return None
-    if last.edit.kind.destroys:
-        return last if last.run.undone_by is None else None
-    if last.run.result is None:
-        return None
-    others = (await store.changes.applied_by_target([last.edit.target])).get(last.edit.target, ())
-    return None if is_there(change, last.run.result) and not is_recreated(change, others) else last
+async def find_closing_of_items(store: Store, items: Iterable[Item]) -> Mapping[int, Change]:
+    """Return the same for *items* of a bulk change, by their numbers."""
+    done = await store.changes.get_many([each.change_id for each in items if each.change_id])
+    closed = {each.item_number: each.closed_by for each in done.values() if each.closed_by is not None}
+    later = await store.changes.get_many(list(closed.values()))
+    return {number: later[change_id] for number, change_id in closed.items()}
 
 
 async def mark_effects(store: Store, tx: AsyncConnection, applied: Sequence[Change], now: datetime) -> Sequence[Change]:
     """Mark the changes that the *applied* ones undid, and move the requests that they overtook to stale; return these."""
     overtaken = await _overtake(store, tx, applied, now)
     await _mark_all_undone(store, tx, [change for change in applied if change.request.undoes])
-    # Changes are locked before their messages, in the order that a click on a card takes.
-    await _redraw_ending(store, tx, [change.edit.target for change in applied])
+    for change in applied:
+        await _settle(store, tx, change, now)
     return overtaken
 
 
@@ -87,6 +69,54 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
             await follow_move(store, tx, waiting, stale, move, change.request.requester)
             overtaken.append(stale)
     return overtaken
+
+
+async def _settle(store: Store, tx: AsyncConnection, change: Change, now: datetime) -> None:
+    """Close the parts of temporary changes that *change* took away or gave for good; open those that it, an undo, brings back."""
+    closes: list[str] = []
+    for owed in await store.changes.owed_on(tx, change.edit.target):
+        if owed.id == change.id:
+            continue
+        closed = _closed_parts(owed, change)
+        is_back = len(closed) < len(owed.run.closed)
+        # Somebody was asked about it at its end, and now it is as the change had left it.
+        is_asked = bool(change.request.undoes and owed.run.revert_failure)
+        if is_asked and owed.standing(change.run.result) is Standing.THERE:
+            is_back = True
+        if is_back:
+            await _reopen(store, tx, owed, closed, now)
+        elif closed != owed.run.closed:
+            await record_fields(store, tx, owed, closed=closed)
+            closes.append(owed.id)
+        else:
+            continue
+        await store.outbox.enqueue(tx, owed.set_id or owed.id, "card")
+    if closes:
+        await store.changes.record(tx, change, closes=tuple(closes))
+
+
+def _closed_parts(owed: Change, change: Change) -> Mapping[str, str]:
+    """Return the closed parts of *owed* after *change*, each with the id of what closed it."""
+    was, now = (standings(owed.edit, owed.run.result, each) for each in (change.edit.before, change.run.result))
+    closed, undoes = dict(owed.run.closed), change.request.undoes
+    for part, found in now.items():
+        if part in closed:
+            if closed[part] == undoes and found in {Standing.THERE, Standing.OTHER}:
+                del closed[part]
+        # What an undo brings back is no new decision.
+        elif found is not was[part] and not (undoes and found is Standing.THERE):
+            closed[part] = change.id
+    return closed
+
+
+async def _reopen(store: Store, tx: AsyncConnection, owed: Change, closed: Mapping[str, str], now: datetime) -> None:
+    """Let what *owed* changed end after all: at its time, or at once where that is past."""
+    whole = await store.changes.get_locked(tx, owed.set_id) if owed.set_id is not None else None
+    await record_fields(store, tx, owed, closed=closed, revert_failure=RevertFailure.NONE)
+    ending = whole or owed.with_fields(closed=closed, revert_failure=RevertFailure.NONE)
+    if (ends := ending.request.reverts_at) is not None:
+        again = {"undone_by": None, "undone": None, "revert_failure": RevertFailure.NONE}
+        await record_fields(store, tx, ending, **again, reverts_at=max(ends, now))
 
 
 async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Change]) -> None:
@@ -127,10 +157,3 @@ async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: 
     await store.outbox.enqueue(tx, change.set_id or change.id, "card")
     if undo.edit.kind is Kind.RULE_CREATE and change.edit.target.key and undo.edit.target.key:
         await store.former_ids.put(tx, change.edit.target.key, undo.edit.target.key)
-        await _redraw_ending(store, tx, [change.edit.target])
-
-
-async def _redraw_ending(store: Store, tx: AsyncConnection, targets: Sequence[Target]) -> None:
-    """Redraw the cards of temporary changes of *targets*: what was done there may decide what their end still reverts."""
-    for change_id in await store.changes.temporary_ids(tx, targets) if targets else ():
-        await store.outbox.enqueue(tx, change_id, "card")

@@ -142,7 +142,7 @@ class Executor:
         if self.is_past_end(change):
             return Refused(code=END_PASSED)
         # The end of a temporary change was agreed to with its beginning; a fresh decision was only just asked about.
-        if change.request.agreed or not (change.run.waits or self._time_waited(change) > ASKED_AGAIN_AFTER):
+        if change.is_automatic or not (change.run.waits or self._time_waited(change) > ASKED_AGAIN_AFTER):
             return None
         try:
             await self.access.require_still_allowed(change, self.journal.now() - GROUPS_SHARED_FOR)

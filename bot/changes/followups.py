@@ -12,11 +12,27 @@ from bot.changes.model.documents import Document
 from bot.changes.model.edits import Target
 from bot.changes.model.items import NOT_DONE, Item, Outcome
 from bot.changes.model.moves import Withdraw
+from bot.changes.model.obligation import Standing
 from bot.changes.model.parts import Cause, CauseKind, Guard
-from bot.changes.model.states import HOLDING, LIVE, State
-from bot.changes.proposals import Proposal, inverse, is_recreated, request_again, revert_anyway, undo_cause
+from bot.changes.model.states import HOLDING, IN_EFFECT, LIVE, State
+from bot.changes.proposals import (
+    NothingToDo,
+    Proposal,
+    Undoing,
+    inverse,
+    request_again,
+    revert_anyway,
+    undo_cause,
+)
 from bot.changes.propose import OWN_UNDO_WITHIN, Proposer
-from bot.changes.refusals import AlreadyDecided, AlreadyRequested, NotTemporary, NotUndoable, OldEmailGone
+from bot.changes.refusals import (
+    AlreadyDecided,
+    AlreadyRequested,
+    NothingComesBack,
+    NotTemporary,
+    NotUndoable,
+    OldEmailGone,
+)
 from bot.changes.rights import Decision, Rights
 from bot.changes.targets import LOOKING, AdapterOf
 from bot.clients.errors import ClientError
@@ -50,7 +66,8 @@ class FollowUps:
         Requested twice, or by two people at once, it is one undo: the second request gets the change that the first made.
         *since*: when the request came in; what *by* has undone since then is the answer to it, whatever its outcome.
         *by_text*: *by* has not seen what the undo deletes, and so confirms it first where nobody else has to approve.
-        Raises as `Rights.require` and `Proposer.submit` do, OldEmailGone, and a ClientError where that can't be told.
+        Raises as `Rights.require` and `Proposer.submit` do, NothingComesBack, OldEmailGone, and a ClientError where that can't be
+        told.
         """
         await self.rights.require(change, Decision.UNDO, by)
         undos, is_own = await self._followups(change, "undo"), self._is_own_act(change, by)
@@ -62,7 +79,11 @@ class FollowUps:
         for undo in undos:
             if _is_same_undo(undo, change, by, channel, is_own=is_own):
                 return undo
-        proposal = await self._inverse(change, await self._undoable_changes(change), by=by, channel=channel)
+        done = await self._undoings(await self._undoable_changes(change))
+        try:
+            proposal = inverse(change, done, by=by, channel=channel)
+        except NothingToDo:
+            raise NothingComesBack(change) from None
         proposal = proposal.with_request_fields(undoes_own=is_own, reason=reason)
         if is_own and by_text and proposal.kind.destroys:
             proposal = replace(proposal, guard=Guard.CONFIRM)
@@ -95,9 +116,9 @@ class FollowUps:
     ) -> Change:
         """Revert a temporary *change*, as was agreed when it was requested; once, no matter who asks and how often.
 
-        *since*: as for `undo`. *quiet*: a failed try gets no card, since it is tried again. Raises NotUndoable, NotTemporary
-        where its end is no longer the one that *change* has, and TargetBusy while another change is being applied to its
-        target; a request that only waits does not block it.
+        *since*: as for `undo`. *quiet*: a failed try gets no card, since it is tried again. Raises NotUndoable, NothingToDo where
+        nothing of it is left, NotTemporary where its end is no longer the one that *change* has, and TargetBusy while another
+        change is being applied to its target; a request that only waits does not block it.
         """
         reverts = await self._followups(change, "revert")
         if (made := _find_since(reverts, by, since)) is not None:
@@ -105,21 +126,19 @@ class FollowUps:
         # A revert that is under way or succeeded is the answer; after one that failed, there is another.
         if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.run.undone_by):
             return reverts[-1]
-        if change.run.undone_by is None and not change.is_temporary:
+        if change.run.undone_by is not None:
+            raise NotUndoable(change)
+        if not change.is_temporary:
             raise NotTemporary(change)
-        require_undoable(change)
-        is_end = cause.kind is CauseKind.END
-        done = await (self.changes_to_revert if is_end else self._undoable_changes)(change)
-        proposal = await self._inverse(change, done, by=by, channel=change.request.channel, cause=cause)
-        proposal = proposal.with_request_fields(agreed=True, quiet_refusal=quiet)
+        if cause.kind is CauseKind.END:
+            looked = await self.look(change)
+            done: Sequence[Undoing] = [each for each, found in looked if found is Standing.THERE]
+        else:
+            done = await self._undoings(await self._undoable_changes(change))
+        proposal = inverse(change, done, by=by, channel=change.request.channel, cause=cause)
+        proposal = proposal.with_request_fields(quiet_refusal=quiet)
         key = f"revert:{change.id}:{len(reverts)}"
         return await self.proposer.submit(proposal, idempotency_key=key, reverts=change)
-
-    async def _inverse(
-        self, change: Change, done: Sequence[Change], *, by: str, channel: str, cause: Cause | None = None
-    ) -> Proposal:
-        read = await self._read_changes(done)
-        return inverse(change, read, by=by, channel=channel, cause=cause)
 
     async def _items_of(self, whole: Change, outcomes: Iterable[Outcome]) -> Sequence[Item]:
         """Return the items of *whole* with one of these *outcomes*."""
@@ -127,39 +146,57 @@ class FollowUps:
 
     async def _undoable_changes(self, change: Change) -> Sequence[Change]:
         """Return what can be undone of *change*: itself, or its applied items in order; raises NotUndoable without any."""
-        if not change.is_bulk:
-            return [change]
-        items = await self._items_of(change, (Outcome.APPLIED,))
-        changes = await self.store.changes.get_many([item.change_id for item in items if item.change_id])
-        done = [each for each in changes.values() if each.state is State.APPLIED and each.run.undone_by is None]
-        if not done:
+        if not (done := [each for each in await self._done_of(change) if each.state is State.APPLIED]):
             raise NotUndoable(change)
-        return sorted(done, key=lambda each: each.item_number)
+        return done
 
-    async def changes_to_revert(self, change: Change) -> Sequence[Change]:
-        """Return what a temporary *change* did and nobody made again since; raises NotUndoable where nothing was done."""
-        done = await self._undoable_changes(change)
-        applied = await self.store.changes.applied_by_target([each.edit.target for each in done])
-        return [each for each in done if not is_recreated(each, applied.get(each.edit.target, ()))]
+    async def _done_of(self, change: Change) -> Sequence[Change]:
+        """Return *change*, or its items in order, as far as they took effect, as far as is known, and were not undone."""
+        done = [change]
+        if change.is_bulk:
+            items = await self._items_of(change, (Outcome.APPLIED, Outcome.UNSETTLED))
+            done = [*(await self.store.changes.get_many([each.change_id for each in items if each.change_id])).values()]
+        found = [each for each in done if each.state in IN_EFFECT and each.run.undone_by is None]
+        return sorted(found, key=lambda each: each.item_number)
 
-    async def require_readable(self, whole: Change) -> None:
-        """Require that the targets of the items of *whole* can be read now; raises a ClientError, and NotUndoable."""
-        await self.read_targets([done.edit.target for done in await self._undoable_changes(whole)])
+    async def look(self, change: Change) -> Sequence[tuple[Undoing, Standing]]:
+        """Return what a temporary *change* did and no later one took away, each with what it shows now; raises a ClientError."""
+        done = [each for each in await self._done_of(change) if each.closed_by is None]
+        now = await self.read_targets([each.edit.target for each in done])
+        ended = await self._ended(done)
+        looked = []
+        for each, (target, live) in zip(done, now, strict=True):
+            # Nobody knows which rule it made, if it made one.
+            found = Standing.OTHER if target.key is None else each.standing(live)
+            looked.append((Undoing(each.with_fields(target=target), live, ended), found))
+        return looked
 
-    async def _read_changes(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Document | None]]:
-        """Return each change with the current id and the current content of its target.
+    async def _undoings(self, changes: Sequence[Change]) -> Sequence[Undoing]:
+        """Return *changes* that somebody undoes, each with its target as it is now.
 
-        Only members are read, since undoing a change of theirs applies a difference. Rules, and what can't be read, are taken
-        to be as the change left them; all are compared again right before the write.
+        What can't be read is taken to be as its change left it, and so is what one made: it isn't deleted together with what
+        others did to it since. All are compared again right before the write.
         """
-        called = [change.with_fields(target=await self._current_target(change.edit.target)) for change in changes]
+        called = [each.with_fields(target=await self._current_target(each.edit.target)) for each in changes]
+        edited = [each.edit.target for each in called if not each.edit.kind.creates]
         try:
-            live = dict(
-                await self.read_targets([each.edit.target for each in called if each.edit.target.service == "members"])
-            )
+            live = dict(await self.read_targets(edited))
         except ClientError:
             live = {}
-        return [(each, live.get(each.edit.target, each.run.result)) for each in called]
+        ended = await self._ended(changes)
+        return [Undoing(each, live.get(each.edit.target, each.run.result), ended) for each in called]
+
+    async def _ended(self, changes: Sequence[Change]) -> Sequence[Change]:
+        """Return those of the temporary changes that *changes* closed of which the end is past, or that were undone."""
+        closed = await self.store.changes.get_many(list({owed for each in changes for owed in each.run.closes}))
+        wholes = await self.store.changes.get_many([each.set_id for each in closed.values() if each.set_id is not None])
+        now = self.proposer.journal.now()
+
+        def is_over(owed: Change) -> bool:
+            ends = wholes.get(owed.set_id or "", owed).request.reverts_at
+            return owed.run.undone_by is not None or (ends is not None and ends <= now)
+
+        return [each for each in closed.values() if is_over(each)]
 
     async def read_targets(self, targets: Sequence[Target]) -> Sequence[tuple[Target, Document | None]]:
         """Return *targets* with their current ids, each with its content, None where it is absent; raises a ClientError."""

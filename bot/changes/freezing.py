@@ -85,7 +85,7 @@ class Freezes:
 
         Nothing blocks what was agreed to in advance, such as the end of a temporary change, and an undo of one's own act.
         """
-        if change.request.agreed or self.access.is_own_undo(change):
+        if change.is_automatic or self.access.is_own_undo(change):
             return None
         if not (holding := [each for each in await self._active_freezes(at) if not is_overridden(each, change)]):
             return None

@@ -228,7 +228,7 @@ async def is_told_elsewhere(change: Change, store: Store) -> bool:
     if change.decision.guard is not Guard.NONE or request.starts_at is not None:
         return False
     if change.state is not State.APPLIED or request.cause is None:
-        if not request.agreed:
+        if not change.is_automatic:
             return request.quiet_refusal and run.attempt <= 1 and change.state in REFUSED
         is_final = change.state is State.FAILED and run.refusal in PERMANENT_CODES
         return request.quiet_refusal and not is_final  # a failed revert of a temporary change is tried again

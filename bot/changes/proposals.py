@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from bot.changes.model.change import Change
-from bot.changes.model.documents import NOT_CONTENT, Document, canonical_form
+from bot.changes.model.documents import Document, canonical_form
 from bot.changes.model.edits import Edit, Kind, Target, weightiest
 from bot.changes.model.items import Item
+from bot.changes.model.obligation import Standing, parts_of, with_parts
 from bot.changes.model.parts import Bulk, Cause, CauseKind, ChangeDecision, ChangeRequest, Guard, Purpose, Run
 from bot.changes.model.states import State
 from bot.rules.model import Rule, RuleDraft
@@ -27,9 +28,6 @@ UNDONE_BY: Final[Mapping[Kind, Kind]] = {
     Kind.MEMBER_REMOVE: Kind.MEMBER_ADD,
 }
 """For each kind of change, the kind that undoes it."""
-
-SEGMENTS: Final = "allowedSegments"
-"""The field of a member that is a set: an undo keeps what somebody else has added to it or removed from it since."""
 
 
 class NothingToDo(Exception):
@@ -106,34 +104,36 @@ def undo_cause(change: Change, kind: CauseKind = CauseKind.UNDO) -> Cause:
     return Cause(kind=kind, requester=change.request.requester)
 
 
-def inverse(
-    change: Change,
-    done: Iterable[tuple[Change, Document | None]],
-    *,
-    by: str,
-    channel: str,
-    cause: Cause | None = None,
-) -> Proposal:
+class Undoing(NamedTuple):
+    """What is to be undone: a change with its target as that is called now, and what that is now, if known."""
+
+    change: Change
+    live: Document | None
+    ended: Sequence[Change] = ()
+    """Temporary changes of which an end is past: what *change* took away of them doesn't come back."""
+
+
+def inverse(change: Change, done: Iterable[Undoing], *, by: str, channel: str, cause: Cause | None = None) -> Proposal:
     """Return the proposal that undoes *change*: the inverse of each part of it that was *done*, the last one first.
 
-    *done*: each with its target as it is now.
+    What would undo nothing is left out; raises NothingToDo where nothing is left.
     """
-    last_first = sorted(done, key=lambda each: -each[0].item_number)
+    edits = [(each.change, _inverse_edit(*each)) for each in sorted(done, key=lambda each: -each.change.item_number)]
+    left = [(each, edit) for each, edit in edits if canonical_form(edit.before) != canonical_form(edit.after)]
+    if not left:
+        raise NothingToDo
     return Proposal(
         purpose=change.bulk.purpose and change.bulk.purpose.inverse(),
-        items=[
-            Item.of(number, _inverse_edit(each, live), undoes=each.id)
-            for number, (each, live) in enumerate(last_first, 1)
-        ],
+        items=[Item.of(number, edit, undoes=each.id) for number, (each, edit) in enumerate(left, 1)],
         request=ChangeRequest(requester=by, channel=channel, undoes=change.id, cause=cause or undo_cause(change)),
     )
 
 
-def _inverse_edit(change: Change, live: Document | None) -> Edit:
-    """Return the edit that undoes *change*; *live*: its target as it is now, if known.
+def _inverse_edit(change: Change, live: Document | None, ended: Sequence[Change]) -> Edit:
+    """Return the edit that undoes *change*: it puts back the open parts, and leaves what others did to *live*, its target.
 
-    Of a member only the difference is undone, so that segments which somebody granted or revoked since stay so. Where *live*
-    no longer has what the change made, the edit starts from what it made, and will be found out of date.
+    Where a part is neither as *change* left it nor as it was before, the edit starts from what it made, and will be found out of
+    date.
     """
     edit, before, after = change.edit, change.run.result, change.edit.before
     kind, target = UNDONE_BY[edit.kind], edit.target
@@ -141,9 +141,15 @@ def _inverse_edit(change: Change, live: Document | None) -> Edit:
         after = RuleDraft.model_validate(after).body()
     elif after is not None and kind is Kind.MEMBER_ADD:
         after = {name: after[name] for name in ("name", "email", "allowedSegments") if name in after}
-    elif target.service == "members" and None not in (before, after, live):
-        before = live if is_there(change, live) else before
-        after = apply_difference(live or {}, change.run.result or {}, after or {})
+    if change.standing(live) is Standing.THERE:
+        before = live
+        if live is not None and after is not None:
+            after = with_parts(change.open_parts, edit.before or {}, edit, live)
+    for owed in ended:
+        parts = [part for part, closing in owed.run.closed.items() if closing == change.id]
+        if after is not None and parts:
+            was = owed.edit.before
+            after = None if was is None else with_parts(parts, was, owed.edit, after)
     return Edit(
         kind=kind,
         # A rule that comes back gets a new id from its service.
@@ -155,8 +161,11 @@ def _inverse_edit(change: Change, live: Document | None) -> Edit:
 
 def revert_anyway(change: Change, live: Document, *, by: str, channel: str) -> Proposal:
     """Return the inverse of *change*, whose target somebody changed since: it starts from *live*, and has to be confirmed."""
-    undo = inverse(change, [(change, live)], by=by, channel=channel, cause=undo_cause(change, CauseKind.LATE_END))
-    return Proposal.of(replace(undo.edit, before=live), undo.request, Guard.CONFIRM)
+    undo = inverse(
+        change, [Undoing(change, live)], by=by, channel=channel, cause=undo_cause(change, CauseKind.LATE_END)
+    )
+    after = undo.edit.after and with_parts(change.open_parts, change.edit.before or {}, change.edit, live)
+    return Proposal.of(replace(undo.edit, before=live, after=after), undo.request, Guard.CONFIRM)
 
 
 def _repeat_request(asked: ChangeRequest, *, by: str, channel: str) -> ChangeRequest:
@@ -192,7 +201,7 @@ def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]]
         after = item.after
         if live is not None and item.before is not None and after is not None:
             base = Rule.model_validate(live).body() if item.target.service == "rules" else live
-            after = apply_difference(base, item.before, after)
+            after = with_parts(parts_of(item.edit), after, item.edit, base)
             if canonical_form(after) == canonical_form(base):
                 continue
         # A rule that comes back gets a new id from its service.
@@ -208,43 +217,6 @@ def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]]
         request=_repeat_request(change.request, by=by, channel=channel),
         guard=Guard.CONFIRM if has_moved else None,
     )
-
-
-def is_there(change: Change, live: Document | None) -> bool:
-    """Whether *live* still has what *change* made, so that it can be undone without touching what others did."""
-    before, made = change.edit.before, change.run.result
-    if canonical_form(live) == canonical_form(made):
-        return True
-    if change.edit.target.service != "members" or live is None or made is None or before is None:
-        return False
-    fields = {name for name, value in before.items() if made.get(name) != value} - {SEGMENTS}
-    untouched = all(live.get(name) == made.get(name) for name in fields)
-    return untouched and apply_difference(live, made, before) != live
-
-
-def is_recreated(change: Change, applied: Iterable[Change]) -> bool:
-    """Whether one of the *applied* changes of its target made again what *change* had made and somebody had undone.
-
-    That was done on purpose, so it is not reverted at the end of *change*.
-    """
-
-    def is_recreation(other: Change) -> bool:
-        is_later = (other.run.finished_at or other.created) > (change.run.finished_at or change.created)
-        made = is_there(change, other.run.result) and not is_there(change, other.edit.before)
-        return is_later and other.request.undoes is None and made
-
-    return any(map(is_recreation, applied))
-
-
-def apply_difference(live: Document, before: Document, after: Document) -> Document:
-    """Return *live* with the difference between *before* and *after* applied: fields as a whole, segments one by one."""
-    changed = {name: value for name, value in after.items() if value != before.get(name)}
-    if SEGMENTS in changed:
-        had, has = before.get(SEGMENTS) or [], after[SEGMENTS] or []
-        now = [name for name in live.get(SEGMENTS) or [] if name in has or name not in had]
-        changed[SEGMENTS] = [*now, *(name for name in has if name not in had and name not in now)]
-    dropped = {name for name in before if name not in after and name not in NOT_CONTENT}
-    return {name: value for name, value in live.items() if name not in dropped} | changed
 
 
 def combine(purpose: Purpose, proposals: Sequence[Proposal]) -> Proposal:

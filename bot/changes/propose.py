@@ -12,7 +12,7 @@ from bot.changes.execute import Executor
 from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
-from bot.changes.model.parts import Guard
+from bot.changes.model.parts import CauseKind, Guard
 from bot.changes.proposals import Proposal
 from bot.changes.refusals import TimeIsPast
 from bot.policy.access import Access
@@ -56,7 +56,7 @@ class Proposer:
             raise TimeIsPast(change.request.reverts_at_as_typed)
         if (starts := change.request.starts_at) is not None and starts <= change.created:
             raise TimeIsPast(change.request.starts_at_as_typed)
-        if not proposal.request.agreed:
+        if not change.is_automatic:
             change = await self._with_guard(change, proposal)
         self.executor.failpoint("propose")
         if change.decision.guard is Guard.NONE and not change.is_bulk:
@@ -74,9 +74,15 @@ class Proposer:
         await self.access.require(request.requester, request.channel, *change.operations)
         if self.access.is_own_undo(change):
             return change.with_fields(guard=asked or Guard.NONE, expires=change.created + OWN_UNDO_WITHIN)
+        freeze = await self.freeze_against(proposal, request.starts_at or change.created)
+        # That it ends was agreed to, so that it ends earlier needs nobody else.
+        if request.cause is not None and request.cause.kind is CauseKind.EARLY_END:
+            if freeze is not None:
+                raise Frozen(freeze)
+            return change
         standing = await self.access.requirements_for(change.needs, request.requester, request.channel)
         rule = standing.rule
-        if (freeze := await self.freeze_against(proposal, request.starts_at or change.created)) is not None:
+        if freeze is not None:
             if not rule.break_glass:
                 raise Frozen(freeze)
             asked = max(asked or Guard.CONFIRM, Guard.CONFIRM, key=STRENGTH.index)

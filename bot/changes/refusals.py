@@ -61,6 +61,10 @@ class OldEmailGone(NotUndoable):
     """The change gave a member a new email, and the one before is gone: its undo would leave them with neither."""
 
 
+class NothingComesBack(NotUndoable):
+    """What the change took away was there for a time only, which is over: its undo would bring back nothing that may stay."""
+
+
 class NotTemporary(ChangeError):
     """The change is not temporary, or was reverted already."""
 

@@ -12,7 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.refusals import LookFirst, NotYours, PolicyTightened
-from bot.policy.access import Access, approving, overriding
+from bot.policy.access import Access, approval_of, override_of
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
 from bot.policy.model import Act, Irreconcilable
 
@@ -97,16 +97,16 @@ def ways_to(change: Change, decision: Decision, by: str) -> Ways:
     """Return what lets *by* take *decision* about *change*: all acts of any of these; nothing where it belongs to others."""
     is_own, guard = by == change.request.requester, change.decision.guard
     operations: Ways = [change.operations]
-    reading, approval = [[change.read_operation]], [[approving(change)]]
-    override = [overriding(change)] if change.decision.break_glass else []
+    reading, approval = [[change.read_operation]], [[approval_of(change)]]
+    override = [override_of(change)] if change.decision.break_glass else []
     # Those who could decide see all of a request.
     looking = [] if guard is Guard.CONFIRM else [*approval, *override]
     is_droppable = guard is Guard.CONFIRM or change.state is State.PLANNED
-    lasting: Ways = [[*change.operations, approving(change)]] if guard is Guard.APPROVE else operations
+    lasting: Ways = [[*change.operations, approval_of(change)]] if guard is Guard.APPROVE else operations
     found: dict[Decision, Ways] = {
         Decision.CONFIRM: operations if is_own and guard is Guard.CONFIRM else [],
         Decision.APPROVE: approval if guard is Guard.APPROVE else [],
-        Decision.BREAK_GLASS: [overriding(change)],
+        Decision.BREAK_GLASS: [override_of(change)],
         # Anyone who could request a change that its requester has to confirm may also drop it.
         Decision.DENY: {Guard.CONFIRM: operations, Guard.APPROVE: approval}.get(guard, []),
         Decision.WITHDRAW: [[]] if is_own else operations if is_droppable else [],

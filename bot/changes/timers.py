@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -17,11 +17,12 @@ from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.model.items import Outcome
 from bot.changes.model.moves import GATEHOUSE
+from bot.changes.model.obligation import Standing
 from bot.changes.model.parts import Cause, CauseKind, Held, RevertFailure
 from bot.changes.model.states import LIVE, State
 from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import is_there
-from bot.changes.refusals import NotPlanned, NotTemporary, NotUndoable
+from bot.changes.proposals import NothingToDo
+from bot.changes.refusals import NotPlanned, NotTemporary
 from bot.clients.errors import PERMANENT_CODES, REFUSALS, ClientError
 from bot.policy.inquiry import DirectoryUnavailable
 from bot.store.db import TargetBusy
@@ -124,20 +125,20 @@ class TimerWorker:
         # An older one was made for an end that has been put off since, or was somebody's early end.
         if last is not None and last.created >= ends and not await self._is_retryable(last):
             return await self._handle_revert(change, last)
+        if not await self._is_in_turn(change):
+            return self._now + NEXT_TURN
         try:
-            obstacle = await self._find_obstacle(change)
-            # The items of a bulk change are compared one by one when they are sent, which is too late to wait.
-            if (obstacle or change.is_bulk) and not await self._is_in_turn(change):
-                return self._now + NEXT_TURN
-            if obstacle:
-                return await self._give_up(change, obstacle)
+            found = {shown for _, shown in await self.pipeline.followups.look(change)}
+            is_there = Standing.THERE in found and (change.is_bulk or Standing.OTHER not in found)
+            if not is_there:
+                return await self._give_up_unless_unknown(change, change, _why_left(change, found))
             cause = _cause(change, timer, self._now)
             revert = await self.pipeline.followups.revert(change, by=change.request.requester, cause=cause, quiet=True)
         except (ClientError, TargetBusy) as error:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
             return self._next_try(change)
-        except NotUndoable:
-            return await self._give_up_unless_unknown(change, change, RevertFailure.GONE)
+        except NothingToDo:
+            return await self._give_up(change, RevertFailure.GONE)
         # Somebody kept or extended it in the same moment; an extension has a timer of its own.
         except NotTemporary:
             return None
@@ -153,12 +154,12 @@ class TimerWorker:
 
     async def _is_retryable(self, revert: Change) -> bool:
         """Whether to try again: *revert*, or an item of it, is known not to be done, for a reason that may be gone next time."""
-        if not revert.is_bulk:
-            return revert.state is State.FAILED and _is_transient(revert)
+        if not revert.is_bulk:  # where somebody edited it between the look and the write, the next look decides
+            return revert.state is State.STALE or (revert.state is State.FAILED and _is_transient(revert))
         store = self.journal.store
         if await self._has_unknown(revert):
             return False
-        left = await store.items.find(revert.id, (Outcome.FAILED, Outcome.BUSY), revert.bulk.size)
+        left = await store.items.find(revert.id, (Outcome.FAILED, Outcome.BUSY, Outcome.STALE), revert.bulk.size)
         begun = await store.changes.get_many([item.change_id for item in left if item.change_id])
         stopped = (await store.items.tally(revert.id))[Outcome.STOPPED] > 0 and not revert.run.stopped_by
         return stopped or any(item.change_id is None or _is_transient(begun[item.change_id]) for item in left)
@@ -176,7 +177,7 @@ class TimerWorker:
         now = await self.journal.get(change.id)
         if not now.is_temporary:
             return None
-        return self._next_try(now) if await self._has_unknown(whole) else await self._give_up(now, why)
+        return self._next_try(now) if await self._has_unknown(whole) else await self._give_up(change, why)
 
     async def _has_unknown(self, whole: Change) -> bool:
         return (await self.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
@@ -184,21 +185,6 @@ class TimerWorker:
     def _next_try(self, change: Change) -> datetime:
         # The longer it has failed, the longer until the next try: a quarter of that time.
         return self._now + min(max(MIN_RETRY, (self._now - (change.request.reverts_at or self._now)) / 4), MAX_RETRY)
-
-    async def _find_obstacle(self, change: Change) -> RevertFailure:
-        """Return why *change* can't be reverted: its target was changed, made again or deleted since; NONE where it can.
-
-        Raises a ClientError, and NotUndoable where nothing was done.
-        """
-        if not await self.pipeline.followups.changes_to_revert(change):
-            return RevertFailure.CHANGED
-        if change.is_bulk:  # each of its items is compared on its own
-            await self.pipeline.followups.require_readable(change)
-            return RevertFailure.NONE
-        ((_, live),) = await self.pipeline.followups.read_targets([change.edit.target])
-        if is_there(change, live):
-            return RevertFailure.NONE
-        return RevertFailure.GONE if live is None else RevertFailure.CHANGED
 
     async def _give_up(self, change: Change, why: RevertFailure) -> datetime | None:
         """Say on the card, and to the requester, why *change* was not reverted at its end; it is not due again."""
@@ -209,6 +195,13 @@ class TimerWorker:
 
         await self.journal.record(change, "not_reverted", GATEHOUSE, update, note=Purpose.LEFT)
         return None
+
+
+def _why_left(change: Change, found: Collection[Standing]) -> RevertFailure:
+    """Return why nothing is put back of *change*, of which *found* is to be seen: nothing is left, or somebody has to say."""
+    if Standing.OTHER not in found:
+        return RevertFailure.GONE
+    return RevertFailure.CHANGED if change.state is State.APPLIED else RevertFailure.UNCONFIRMED
 
 
 def _is_due(change: Change) -> bool:

@@ -126,11 +126,13 @@ def verdict(change: Change, live: Document | None) -> Reading:
 
 
 def _is_twin(change: Change, live: Document | None) -> bool:
-    """Whether *live* is another member than the one to be changed: their emails differ in case, and both were there."""
-    if live is None or change.edit.target.service != "members":
-        return False
+    """Whether *live* is another member than the one that was removed: their emails differ in case, and both were there.
+
+    Of one who was edited, the service may spell the email otherwise from then on.
+    """
     key = change.edit.target.key
-    return live.get("email") != key and (change.edit.before or {}).get("email") == key
+    is_removed = change.edit.kind is Kind.MEMBER_REMOVE and (change.edit.before or {}).get("email") == key
+    return is_removed and live is not None and live.get("email") != key
 
 
 def _has_leftover(before: Any, after: Any, now: Any) -> bool:

@@ -282,13 +282,13 @@ class Access:
         channel, decision = change.request.channel, change.decision
         await self.require(change.request.requester, channel, *change.operations, since=since)
         if decision.glass_broken:
-            await self.require(decision.decided_by or "", channel, *overriding(change), since=since)
+            await self.require(decision.decided_by or "", channel, *override_of(change), since=since)
             return
         lost: list[NotAllowed | DirectoryUnavailable] = []
         able: list[str] = []
         for given in decision.approvals:
             try:
-                await self.require(given.by, channel, approving(change), since=since)
+                await self.require(given.by, channel, approval_of(change), since=since)
                 able.append(given.by)
             except (NotAllowed, DirectoryUnavailable) as error:
                 lost.append(error)
@@ -297,14 +297,14 @@ class Access:
             raise next((error for error in lost if isinstance(error, DirectoryUnavailable)), lost[0])
 
 
-def approving(change: Change) -> Act:
+def approval_of(change: Change) -> Act:
     """Return the act of approving *change*."""
     decision = change.decision
     other_than = "" if decision.self_approval else change.request.requester
     return Act((APPROVE,), decision.approvers or None, other_than)
 
 
-def overriding(change: Change) -> Sequence[Act | str]:
+def override_of(change: Change) -> Sequence[Act | str]:
     """Return the acts of overriding the guard of *change* alone."""
     return [*change.operations, Act((BREAK_GLASS,), change.decision.break_glass)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -158,16 +158,6 @@ class ChangeQueries:
     async def list_by_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
         """Return the changes of these *targets*, newest first."""
         return await self._list(_select_newest(changes.c.target.in_(targets)).limit(limit))
-
-    async def applied_by_target(self, targets: Sequence[Target]) -> Mapping[Target, Sequence[Change]]:
-        """Return the applied changes of each target that were not undone, in no order; without targets that have none."""
-        names, found = [str(target) for target in targets], dict[Target, list[Change]]()
-        for first in range(0, len(names), MAX_IDS_PER_QUERY):
-            some = changes.c.target.in_(names[first : first + MAX_IDS_PER_QUERY])
-            for change in await self._read(select_changes(some, changes.c.state == State.APPLIED)):
-                if change.run.undone_by is None:
-                    found.setdefault(change.edit.target, []).append(change)
-        return found
 
     async def last_applied_to(self, target: Target) -> Change | None:
         """Return the change that was applied to *target* last, whether it was undone since or not; None where there is none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -14,8 +14,8 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Target
 from bot.changes.model.moves import Claim, Defer, Ended, Move
 from bot.changes.model.parts import ChangeDecision
-from bot.changes.model.states import State
-from bot.store.change_queries import CLAIMED, ChangeQueries, is_temporary, select_changes
+from bot.changes.model.states import IN_EFFECT, State
+from bot.store.change_queries import CLAIMED, ChangeQueries, select_changes
 from bot.store.db import Session, StoreError, TargetBusy, UnreadableRow, insert, insert_new
 from bot.store.leases import Leases
 from bot.store.tables import (
@@ -23,6 +23,7 @@ from bot.store.tables import (
     Row,
     changes,
     decisions,
+    former_ids,
     hold_key,
     is_of_service,
     micros,
@@ -42,6 +43,22 @@ def _new_row(change: Change, idempotency_key: str) -> dict[str, Any]:
 def _with_locks(query: sa.Select[Any]) -> sa.Select[Any]:
     """Return *query* with its rows locked, always in one order, since two of them could deadlock otherwise."""
     return query.order_by(changes.c.id).with_for_update()
+
+
+def _owed_on() -> sa.Select[Any]:
+    """Select the changes of one target that have an end, alone or in a bulk change, locked."""
+    former = sa.select(former_ids.c.old).where(former_ids.c.new == sa.bindparam("key")).cte(recursive=True)
+    former = former.union(sa.select(former_ids.c.old).where(former_ids.c.new == former.c.old))
+    # A rule that was deleted and restored has a new id; older changes name the old one.
+    restored = sa.select(sa.bindparam("place", type_=sa.String).concat(former.c.old))
+    whole = changes.alias()
+    ends = sa.or_(changes.c.ends, sa.exists().where(whole.c.id == changes.c.set_id, whole.c.ends))
+    about = sa.or_(changes.c.target == sa.bindparam("target"), changes.c.target.in_(restored))
+    return _with_locks(select_changes(about, changes.c.state.in_(IN_EFFECT), ends))
+
+
+OWED_ON: Final = _owed_on()
+"""Built once, since it is asked whenever a change was applied."""
 
 
 def _when(change: Change) -> tuple[datetime | None, datetime | None]:
@@ -68,12 +85,11 @@ class Changes(ChangeQueries):
         )
         return await tx.scalar(query.limit(1)) is not None
 
-    async def temporary_ids(self, tx: AsyncConnection, targets: Iterable[Target]) -> Sequence[str]:
-        """Return the ids of the temporary changes of *targets*, alone or in a bulk change, whose end is still to come."""
-        about = changes.c.target.in_([str(target) for target in targets])
-        sets = sa.select(changes.c.set_id).where(about, changes.c.set_id != "")
-        query = sa.select(changes.c.id).where(sa.or_(about, changes.c.id.in_(sets)), is_temporary())
-        return list(await tx.scalars(query.order_by(changes.c.id)))
+    async def owed_on(self, tx: AsyncConnection, target: Target) -> Sequence[Change]:
+        """Return the changes of *target* that have an end, alone or in a bulk change, and were not undone; locked."""
+        about = {"target": str(target), "place": f"{target.with_key(None)}/", "key": target.key}
+        found = [self._change(row) for row in await tx.execute(OWED_ON, about)]
+        return [each for each in found if each.run.undone_by is None]
 
     async def add(self, tx: AsyncConnection, change: Change, idempotency_key: str) -> Change:
         """Store *change* and return it; where one with the same *idempotency_key* is stored already, return that one.

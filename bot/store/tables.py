@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
-from bot.changes.model.states import HOLDING, LIVE
+from bot.changes.model.states import HOLDING, IN_EFFECT, LIVE
 from bot.text.documents import dump
 
 metadata = sa.MetaData()
@@ -46,6 +46,7 @@ changes = sa.Table(
     sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("requester", sa.String(32), nullable=False, server_default=""),
     sa.Column("channel", sa.String(32), nullable=False, server_default=""),
+    sa.Column("ends", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("due", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("size", sa.Integer, nullable=False, server_default="0"),
     sa.Column("set_id", sa.String(32), nullable=False, server_default=""),
@@ -198,6 +199,7 @@ def is_of_service(service: str) -> sa.ColumnElement[bool]:
 
 def row_of(change: Change) -> dict[str, Any]:
     """Return the columns that are derived from *change* at every write."""
+    is_done, asked = change.state in IN_EFFECT, change.request
     return {
         "target": hold_key(change),
         "state": change.state,
@@ -206,6 +208,7 @@ def row_of(change: Change) -> dict[str, Any]:
         "token": change.run.token,
         "requester": change.request.requester,
         "channel": change.request.channel,
+        "ends": asked.reverts_at is not None or (asked.revert_after is not None and not is_done),
         "size": change.bulk.size,
         "set_id": change.set_id or "",
     }

@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.effects import find_overtaking, find_overtaking_of_items
+from bot.changes.effects import find_closing, find_closing_of_items
 from bot.changes.freezing import Freezes
 from bot.changes.model.change import Change
 from bot.changes.model.items import NOT_DONE, Item, Outcome, Tally
@@ -41,7 +41,7 @@ async def draw_card(change: Change, store: Store, groups: ReadGroups, freezes: F
     """Return the card of *change*, as a channel may see it."""
     change = without_secrets(change)
     progress = await _progress(change, store) if change.is_bulk else None
-    since = await find_overtaking(store, change)
+    since = await find_closing(store, change)
     in_group = await groups_of(change, groups)
     freeze = await freezes.find_for_start(change)
     return card_view.card(change, progress=progress, groups=in_group, since=since, freeze=freeze)
@@ -60,7 +60,7 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
     for item in first:
         before, after = hide_secrets(*excerpt(item.before, item.after))
         shown.append(replace(item, before=before, after=after))
-    return items_view.Progress(tally, shown, await find_overtaking_of_items(store, whole, first))
+    return items_view.Progress(tally, shown, await find_closing_of_items(store, first))
 
 
 async def tally_of(change: Change, store: Store) -> Tally | None:

@@ -67,7 +67,7 @@ def row(change: Change, facts: RowFacts, *, public: bool, more: str = "") -> str
         f"<#{change.request.channel}>",
         f"<{link}|card>" if link else "",
     )
-    is_so = change.is_temporary and since is None and not is_partly_done(change, tally)
+    is_so = change.is_temporary and not is_partly_done(change, tally)
     title = title_of(change) if is_so else request_title(change)  # what is so now, and until when
     what = " ".join(filter(None, [f"*{title}*", shown_email(change, public=public)]))
     if since is not None:
@@ -146,7 +146,7 @@ def empty_message(mark: str, head: str, more: str = "", command: Command | None 
     return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}".strip()), *messages.actions(again)])
 
 
-def nothing(unread: str) -> str:
+def nothing_text(unread: str) -> str:
     """Return the beginning of a sentence that says that there is nothing, or nothing of what the reader may read."""
     return "Nothing that you can read" if unread else "Nothing"
 

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bot.changes.effects import find_overtaking
 from bot.changes.freezing import Frozen
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, canonical_form
@@ -116,8 +115,7 @@ async def upcoming_changes(target: Target, gatehouse: Gatehouse) -> Sequence[Cha
     # A rule that was deleted and restored has a new id; older changes name the old one.
     ids = await gatehouse.store.former_ids.all_of(target.key) if target.service == "rules" and target.key else ()
     former = [replace(target, key=each) for each in ids]
-    upcoming = await gatehouse.store.changes.list_upcoming(former or [target])
-    return sorted([each for each in upcoming if await find_overtaking(gatehouse.store, each) is None], key=due_order)
+    return sorted(await gatehouse.store.changes.list_upcoming(former or [target]), key=due_order)
 
 
 async def _freezes_on(target: Target, now: ServiceRecord, gatehouse: Gatehouse) -> Sequence[Freeze]:

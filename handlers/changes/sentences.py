@@ -26,9 +26,10 @@ from handlers.changes.people import (
     requester_line,
     why_not_any_more,
 )
+from handlers.changes.phrases import phrases
 from handlers.changes.subject import THINGS, new_status, shown_email
 from handlers.changes.times import temporary_line, time_of, times_as_typed, until, when
-from handlers.changes.titles import REVERT_FAILURES, STATES, title_of
+from handlers.changes.titles import REVERT_FAILURES, STATES
 
 
 def sentence(change: Change) -> str:
@@ -199,7 +200,8 @@ def _unsettled_line(change: Change) -> str:
     else:
         shows = "What the service shows is neither the old state nor the new one."
     lead = "*Check it yourself:* the service gave no clear answer, and Gatehouse has stopped checking."
-    stays = " It won’t revert automatically." if temporary_line(change) else ""
+    ends = change.request.reverts_at if change.is_temporary else None
+    stays = f" At its end, {when(ends)}, Gatehouse looks again, and reverts what is there." if ends is not None else ""
     return f"{lead} {shows}{stays}"
 
 
@@ -246,6 +248,6 @@ def overtaken_line(change: Change, since: Change) -> str:
     by, what = f"<@{since.request.requester}>", "the deletion"
     said = f"Deleted by {by}"
     if not since.edit.kind.destroys:
-        said, what = f"*{title_of(since)}*, by {by}", "that"
+        said, what = f"*{phrases(since).done}*, by {by}", "that"  # whatever became of it later
     ends = f"Its end {when(change.request.reverts_at)} changes nothing, unless {what} is undone before."
     return f"{_line(said, time_of(since))}\n{ends}\n{_applied_lines(change)}"

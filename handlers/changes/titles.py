@@ -162,7 +162,7 @@ REVERT_FAILURES: Final[Mapping[RevertFailure, tuple[str, str]]] = {
         "{request}: not reverted",
         "*Not reverted* at {when}: someone edited it first, so Gatehouse left it alone.",
     ),
-    RevertFailure.GONE: ("{request}: nothing to revert", "*Nothing to revert* at {when}: it is gone already."),
+    RevertFailure.GONE: ("{request}: nothing to revert", "*Nothing to revert* at {when}: nothing of it was left."),
     RevertFailure.REFUSED: (
         "{done}: not reverted",
         "*Not reverted* at {when}: the service refused. Press *Undo* to try again.",

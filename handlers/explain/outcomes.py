@@ -15,6 +15,7 @@ from bot.changes.refusals import (
     EndsBeforeStart,
     LookFirst,
     MoreMustAgree,
+    NothingComesBack,
     NotPlanned,
     NotTemporary,
     NotUndoable,
@@ -216,6 +217,10 @@ OUTCOME_WORDS: Final[Table] = {
     OldEmailGone: lambda e: Words(
         f"*{request_title(e.change)}* can’t be undone: the old email is gone, so the member would have neither.",
         next="Undo the removal of the old email first.",
+    ),
+    NothingComesBack: lambda e: Words(
+        f"*{request_title(e.change)}* can’t be undone: what it took away was to end by now anyhow.",
+        next="Request that again, with an end of its own.",
     ),
     NotUndoable: _not_undoable_words,
     NotTemporary: _not_temporary_words,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from bot.changes.effects import find_overtaking
+from bot.changes.effects import find_closing
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import LIVE, State
@@ -89,14 +89,8 @@ async def facts_of(changes: Iterable[Change], gatehouse: Gatehouse) -> RowFacts:
             for key, each in known.items()
         },
         tallies,
-        await _overtaking_of(known.values(), gatehouse),
+        {key: since for key, each in known.items() if (since := await find_closing(store, each)) is not None},
     )
-
-
-async def _overtaking_of(changes: Iterable[Change], gatehouse: Gatehouse) -> Mapping[str, Change]:
-    """Return what left nothing of those *changes* that are temporary, by their ids; nothing of the others."""
-    found = {each.id: await find_overtaking(gatehouse.store, each) for each in changes}
-    return {change_id: since for change_id, since in found.items() if since is not None}
 
 
 async def changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_sets: bool) -> Mapping[str, Change]:
@@ -303,11 +297,9 @@ async def coming_changes(gatehouse: Gatehouse) -> list[Change]:
 
 
 async def _temporary_changes(gatehouse: Gatehouse) -> list[Change]:
-    """Return the changes that will be reverted, the next of them first; none of what was changed or deleted since."""
+    """Return the changes that will be reverted, the next of them first."""
     due = await gatehouse.store.outbox.pending_change_ids(Purpose.REVERT)
-    ending = [change for change in await _changes_of(due, gatehouse) if change.is_temporary]
-    overtaking = await _overtaking_of(ending, gatehouse)
-    return [change for change in ending if change.id not in overtaking]
+    return [change for change in await _changes_of(due, gatehouse) if change.is_temporary]
 
 
 async def _changes_of(ids: Sequence[str], gatehouse: Gatehouse) -> list[Change]:

@@ -12,7 +12,7 @@ from bot.store.audit import Entry, Filters
 from bot.text.emails import mask_email
 from handlers.blocks import messages
 from handlers.blocks.messages import ListPage, Message, code, esc, plural, quote
-from handlers.changes.list_view import RowFacts, empty_message, list_message, nothing, row, rows
+from handlers.changes.list_view import RowFacts, empty_message, list_message, nothing_text, row, rows
 from handlers.changes.people import public_text
 from handlers.changes.subject import subject
 from handlers.changes.times import when
@@ -37,7 +37,7 @@ def entries(
     """Return a page of what happened, the newest first: a row for each change, a line for anything else."""
     looked_for = _filters_text(filters, command)
     if not page.items:
-        return empty_message(":mag:", f"{nothing(unread)} is on record{looked_for}.", unread)
+        return empty_message(":mag:", f"{nothing_text(unread)} is on record{looked_for}.", unread)
     told = [
         row(change, facts, public=public, more=_action_of_another(entry, change))
         if (change := changes.get(entry.change_id)) is not None

@@ -18,7 +18,7 @@ from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
 from handlers.blocks.messages import Block, ListPage, Message, as_sentence, code, esc, join_words
 from handlers.changes.freeze_view import short_list
-from handlers.changes.list_view import RowFacts, empty_message, list_message, more_line, nothing, open_button, rows
+from handlers.changes.list_view import RowFacts, empty_message, list_message, more_line, nothing_text, open_button, rows
 from handlers.changes.titles import STATES
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehousePlanned
@@ -272,7 +272,7 @@ def pending_list(
     """Return a page of what is *waiting*. *decidable*: ids of the changes that the reader can decide."""
     if not page.items:
         teaching = f"Requests that wait for a decision appear here.{waiting.unread}"
-        return empty_message(":white_check_mark:", f"{nothing(waiting.unread)} is pending.", teaching, command)
+        return empty_message(":white_check_mark:", f"{nothing_text(waiting.unread)} is pending.", teaching, command)
     title = messages.plural(waiting.count, "pending change")
     drawn = rows(
         page.items, facts, public=public, button=lambda each: open_button(each) if each.id in decidable else None
@@ -293,7 +293,7 @@ def planned_list(
             "Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `until 18:00`, and Gatehouse"
             f" reverts it then.{unread}"
         )
-        return empty_message(":alarm_clock:", f"{nothing(unread)} is planned right now.", teaching, command)
+        return empty_message(":alarm_clock:", f"{nothing_text(unread)} is planned right now.", teaching, command)
     temporary = page.total - planned
     named = [messages.plural(planned, "planned change")] * bool(planned)
     named += [messages.plural(temporary, "temporary change")] * bool(temporary)

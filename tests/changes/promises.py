@@ -15,7 +15,7 @@ from bot.changes.consequences import HELD_LONGEST, LATE_START
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import OPEN, Item, Outcome, Tally
-from bot.changes.model.parts import Guard, RevertFailure
+from bot.changes.model.parts import CauseKind, Guard, RevertFailure
 from bot.changes.model.states import State
 from bot.policy.freezes import ChatFreeze
 from bot.store.db import TargetBusy
@@ -203,7 +203,7 @@ class Promises:
             State.APPLYING,
             State.UNSETTLED,
         }
-        is_free = new.request.agreed or new.set_id or new.decision.glass_broken
+        is_free = _is_agreed(new) or new.set_id or new.decision.glass_broken
         if not was_let_through or is_free or (old is None and self._takes_back_own(new)):
             return
         begins = old is not None and old.state is State.PLANNED
@@ -218,7 +218,7 @@ class Promises:
 
     def _begun(self, new: Change) -> None:
         """A request is its requester's to make, and the policy's guard stands before it."""
-        if self.by_timer or new.request.agreed:
+        if self.by_timer or _is_agreed(new):
             self.reverts.add(new.id)
             taken_back = self.seen[new.request.undoes or ""]
             assert taken_back.request.reverts_at is not None, "its end, though it was to stay"
@@ -454,7 +454,7 @@ class Promises:
         else:
             assert change.state in ENDS, f"stuck: {change.state}"
         card, quiet = self.world.cards.get(change.id), _quiet(change) or bool(change.set_id)
-        if change.state is State.UNSETTLED and quiet and change.request.agreed:
+        if change.state is State.UNSETTLED and quiet and _is_agreed(change):
             undone = self.seen[change.request.undoes or ""]
             assert undone.run.revert_failure is RevertFailure.UNCONFIRMED, "nothing tells that the end is not confirmed"
         if card is None and _is_done_undo(change):
@@ -485,8 +485,14 @@ class Promises:
             )
 
 
+def _is_agreed(change: Change) -> bool:
+    """Whether that it ends was agreed to with it, at its time or earlier."""
+    cause = change.request.cause
+    return cause is not None and cause.kind in {CauseKind.END, CauseKind.EARLY_END}
+
+
 def _is_done_end(change: Change) -> bool:
-    return change.request.agreed and change.state is State.APPLIED and not change.is_bulk
+    return _is_agreed(change) and change.state is State.APPLIED and not change.is_bulk
 
 
 def _is_done_undo(change: Change) -> bool:
@@ -498,7 +504,7 @@ def _quiet(change: Change) -> bool:
     """Whether only the one who asked is told; of a try to end what is temporary, once it was in vain for a while."""
     is_quiet = change.request.quiet_refusal and change.decision.guard is Guard.NONE and not change.set_id
     is_quiet = is_quiet and change.request.starts_at is None
-    if change.request.agreed:
+    if _is_agreed(change):
         return is_quiet and change.state in {State.FAILED, State.STALE, State.UNKNOWN, State.UNSETTLED}
     return is_quiet and change.state in {State.FAILED, State.STALE} and change.run.attempt <= 1
 

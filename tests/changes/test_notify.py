@@ -371,7 +371,7 @@ async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: S
 
 
 UNDO: Final = {"undoes": "0" * 32, "cause": Cause(kind=CauseKind.UNDO, requester="U1"), "state": State.APPLIED}
-END: Final = UNDO | {"agreed": True, "quiet_refusal": True, "cause": Cause(kind=CauseKind.END, requester="U1")}
+END: Final = UNDO | {"quiet_refusal": True, "cause": Cause(kind=CauseKind.END, requester="U1")}
 QUIET: Final = {"quiet_refusal": True}
 
 
@@ -387,7 +387,7 @@ QUIET: Final = {"quiet_refusal": True}
         (UNDO | {"undoes": "f" * 32}, False),
         (END, True),
         (END | {"attempt": 2}, True),
-        (END | {"agreed": True, "quiet_refusal": False, "attempt": 2}, False),
+        (END | {"quiet_refusal": False, "attempt": 2}, False),
         (END | {"state": State.UNKNOWN}, True),
         (END | {"state": State.FAILED}, True),
         (END | {"state": State.FAILED, "refusal": "Refused"}, False),

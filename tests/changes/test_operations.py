@@ -12,7 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target, operations_of
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, combine, inverse
+from bot.changes.proposals import Proposal, Undoing, combine, inverse
 from bot.text.documents import dump, load
 from tests.harness.proposing import CHANGES
 
@@ -88,7 +88,7 @@ def test_an_undo_needs_what_it_does(
     kind: Kind, before: dict[str, Any] | None, after: dict[str, Any] | None, needed: set[str]
 ) -> None:
     done = applied(proposal(kind, before, after))
-    undo = inverse(done, [(done, after)], by="U0ASKER01", channel="C0OPS0001")
+    undo = inverse(done, [Undoing(done, after)], by="U0ASKER01", channel="C0OPS0001")
 
     assert set(undo.change("2" * 32, NOW).operations) == needed
 

@@ -12,9 +12,10 @@ import sqlalchemy as sa
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.obligation import Standing, parts_of, with_parts
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, apply_difference, inverse, is_there
+from bot.changes.proposals import Proposal, Undoing, inverse
 from bot.changes.refusals import NotTemporary
 from bot.store.tables import former_ids
 from tests.changes.test_rights_again import rename
@@ -27,30 +28,35 @@ RENAMED: Final = ANN | {"name": "Anna"}
 GIVEN_MORE: Final = {"allowedSegments": ["free", "vip"]}
 
 
-@pytest.mark.parametrize(
-    ("target", "before", "made", "live", "there"),
-    [
-        (RULE, {"name": "Old"}, {"name": "New"}, {"name": "New"}, True),
-        (RULE, {"name": "Old"}, {"name": "New"}, {"name": "New", "description": "Theirs"}, False),
-        (RULE, {"name": "Old"}, None, None, True),
-        (MEMBER, ANN, RENAMED, RENAMED | GIVEN_MORE, True),
-        (MEMBER, ANN, RENAMED, ANN | GIVEN_MORE, False),
-        (MEMBER, ANN, RENAMED, None, False),
-        (MEMBER, ANN, None, ANN | GIVEN_MORE, False),
-        (MEMBER, None, ANN, ANN | GIVEN_MORE, False),
-    ],
-)
-def test_of_a_member_what_others_did_since_keeps_nothing_from_being_undone(
-    target: Target, before: Document | None, made: Document | None, live: Document | None, *, there: bool
-) -> None:
-    change = Change(
+def change_of(target: Target, before: Document | None, after: Document | None) -> Change:
+    return Change(
         id="0" * 32,
         created=datetime(2026, 1, 1, tzinfo=UTC),
-        edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=before, after=made),
+        edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=before, after=after),
         request=ChangeRequest(requester=ALICE, channel=OPS),
     )
 
-    assert is_there(change.with_fields(result=made), live) is there
+
+@pytest.mark.parametrize(
+    ("target", "before", "made", "live", "shown"),
+    [
+        (RULE, {"name": "Old"}, {"name": "New"}, {"name": "New", "description": "Theirs"}, Standing.THERE),
+        (RULE, {"name": "Old"}, {"name": "New"}, {"name": "Old", "description": "Theirs"}, Standing.BACK),
+        (RULE, {"name": "Old"}, {"name": "New"}, {"name": "Theirs"}, Standing.OTHER),
+        (RULE, {"name": "Old"}, {"name": "New"}, None, Standing.GONE),
+        (RULE, {"name": "Old"}, None, None, Standing.THERE),
+        (RULE, {"name": "Old"}, None, {"name": "Theirs"}, Standing.BACK),
+        (RULE, None, {"name": "New"}, {"name": "Theirs"}, Standing.THERE),
+        (MEMBER, ANN, RENAMED, RENAMED | GIVEN_MORE, Standing.THERE),
+        (MEMBER, ANN, RENAMED, ANN | GIVEN_MORE, Standing.BACK),
+        (MEMBER, ANN, ANN | GIVEN_MORE, ANN, Standing.BACK),
+        (MEMBER, ANN, ANN | GIVEN_MORE, RENAMED | {"allowedSegments": ["vip"]}, Standing.THERE),
+    ],
+)
+def test_only_the_parts_that_a_change_changed_say_whether_it_is_there(
+    target: Target, before: Document | None, made: Document | None, live: Document | None, shown: Standing
+) -> None:
+    assert change_of(target, before, made).standing(live) is shown
 
 
 @pytest.mark.parametrize(
@@ -68,19 +74,16 @@ def test_segments_come_and_go_one_by_one_and_leave_what_others_did(
     before: list[str] | None, after: list[str], live: list[str] | None, then: list[str]
 ) -> None:
     had, has, now = ({"allowedSegments": segments} for segments in (before, after, live))
+    edit = change_of(MEMBER, had, has).edit
 
-    assert apply_difference(now, had, has) == {"allowedSegments": then}
+    assert with_parts(parts_of(edit), has, edit, now) == {"allowedSegments": then}
 
 
 def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> None:
-    removal = Change(
-        id="0" * 32,
-        created=datetime(2026, 1, 1, tzinfo=UTC),
-        edit=Edit(kind=Kind.MEMBER_REMOVE, target=MEMBER, before=ANN | {"createdAt": 1}, after=None),
-        request=ChangeRequest(requester=ALICE, channel=OPS),
-    )
+    removal = change_of(MEMBER, ANN | {"createdAt": 1}, None)
+    removal = removal.with_fields(kind=Kind.MEMBER_REMOVE)
 
-    assert inverse(removal, [(removal, None)], by=ALICE, channel=OPS).edit.after == ANN
+    assert inverse(removal, [Undoing(removal, None)], by=ALICE, channel=OPS).edit.after == ANN
 
 
 async def former_ids_of(world: World) -> dict[str, str]:

@@ -361,7 +361,7 @@ class Watched:
         ends = (whole or recorded).request.reverts_at
         assert ends is None or self.world.step_began < ends, "done after it was to end"
         waited = self.world.step_began > decided + timedelta(minutes=1)
-        if waited and recorded.set_id is None and not recorded.request.agreed:
+        if waited and recorded.set_id is None and not recorded.is_automatic:
             assert self.world.may(recorded.request.requester), "done for somebody who may not any more"
             assert (
                 recorded.decision.glass_broken or not recorded.decision.approvals or self.world.has_approvals(recorded)

@@ -29,6 +29,6 @@ def change_of(fields: Mapping[str, Any]) -> Change:
 async def record_only(pipeline: Pipeline, proposal: Proposal, *, idempotency_key: str) -> Change:
     proposer = pipeline.proposer
     change = proposal.change(proposer.new_id(), proposer.journal.now())
-    if not proposal.request.agreed:
+    if not change.is_automatic:
         change = await proposer._with_guard(change, proposal)
     return await proposer.journal.open(change, idempotency_key)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.parts import Guard
-from bot.policy.access import MAX_CANDIDATES, Access, NobodyCanApprove, approving, overriding
+from bot.policy.access import MAX_CANDIDATES, Access, NobodyCanApprove, approval_of, override_of
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed, count_people
 from bot.policy.model import Channel, GuardRule, Irreconcilable, Person, Policy, Role, Why, strictest
 from tests.harness.clocks import StandingClock
@@ -192,7 +192,7 @@ def request(**more: object) -> Change:
 
 
 async def refused(access: Access, change: Change, user: str) -> Why | None:
-    answer = await access.may(user, change.request.channel, approving(change))
+    answer = await access.may(user, change.request.channel, approval_of(change))
     return answer.why if isinstance(answer, NotAllowed) else None
 
 
@@ -344,8 +344,8 @@ async def test_where_not_everybody_was_looked_at_somebody_may_be_able_to_approve
         lambda access: access.may(ASKER, OPS, "rule.read"),
         lambda access: access.refusals_by_operation(ASKER, OPS),
         lambda access: access.requirements_for([(Kind.RULE_DELETE, None)], ASKER, OPS),
-        lambda access: access.may(HELPER, OPS, approving(request())),
-        lambda access: access.may(HELPER, OPS, *overriding(request(break_glass=("all",)))),
+        lambda access: access.may(HELPER, OPS, approval_of(request())),
+        lambda access: access.may(HELPER, OPS, *override_of(request(break_glass=("all",)))),
     ],
 )
 async def test_where_slack_does_not_tell_nobody_may(ask: Callable[[Access], object]) -> None:
@@ -370,7 +370,7 @@ async def test_where_slack_does_not_tell_nobody_may(ask: Callable[[Access], obje
 async def test_the_glass_is_broken_by_whom_the_policy_names(user: str, roles: tuple[str, ...], why: Why | None) -> None:
     access = Access(lambda: Policy(roles=LEADS), directory())
 
-    answer = await access.may(user, OPS, *overriding(request(break_glass=roles)))
+    answer = await access.may(user, OPS, *override_of(request(break_glass=roles)))
 
     assert getattr(answer, "why", None) is why
 

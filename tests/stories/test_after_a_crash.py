@@ -138,12 +138,13 @@ async def leases(store: Store) -> list[tuple[str, int]]:
     return found
 
 
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
 async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspace: Sandbox, alice: Colleague) -> None:
     gatehouse = workspace.bot.gatehouse
     rule = workspace.services.rules.get(OLD)
     proposal = Proposal.of(
         edit=Edit(kind=Kind.RULE_DELETE, target=Target(service="rules", key=OLD), before=rule, after=None),
-        request=ChangeRequest(requester=alice.id, channel=alice.channel, agreed=True),
+        request=ChangeRequest(requester=alice.id, channel=alice.channel),
     )
     change = await record_only(gatehouse.changes, proposal, idempotency_key="request")
     async with gatehouse.store.transaction() as tx:

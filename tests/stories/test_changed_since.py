@@ -71,7 +71,7 @@ async def test_a_form_of_a_member_that_was_open_saves_nothing(workspace: Sandbox
 async def test_an_undo_of_several_leaves_the_one_that_was_edited_since(workspace: Sandbox, alice: Colleague) -> None:
     await alice.types(f"/rules off {OLD} {PAY}")
     done = await alice.sees_set(applied=2)
-    theirs = edited(workspace, PAY)
+    theirs = edited(workspace, PAY, status="Active")
 
     await alice.clicks(done, "Undo")
     await alice.sees_set(applied=1, undone=1)
@@ -83,9 +83,9 @@ async def test_an_undo_of_several_leaves_the_one_that_was_edited_since(workspace
 async def test_an_end_that_was_asked_for_is_bound_to_what_it_showed(
     workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
-    await alice.types(f"/rules off {OLD} for 1h")
+    await alice.types(f"/rules set {OLD} name=Sale for 1h")
     await alice.sees_change(of=OLD)
-    edited(workspace, OLD)
+    edited(workspace, OLD, name="The incident")
     clock.ahead += timedelta(hours=1, seconds=1)
     left = await alice.sees_change(where=lambda change: change.run.revert_failure == "changed")
     await alice.clicks(left, "v1.decide.putback")

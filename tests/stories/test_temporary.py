@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from functools import partial
 
 import pytest
 
@@ -82,7 +81,7 @@ async def test_what_was_deleted_since_is_said_on_its_card_until_that_is_undone(
     await cara.clicks(deletion, "v1.decide.approve", confirm=True)
 
     assert await alice.sees_change(where=lambda change: change.edit.kind.destroys) is deletion
-    gone = await alice.sees_change(where=lambda change: change.is_temporary)
+    gone = await alice.sees_change(where=lambda change: change.closed_by)
     assert gone.ts == card.ts
     assert [one["action_id"] for one in buttons(gone.blocks)] == ["v1.run.details"], "there is nothing to extend"
     assert NAME not in alice.slack_text(await alice.says("/gatehouse timers"))
@@ -108,12 +107,11 @@ async def test_a_request_that_an_end_made_out_of_date_blames_nobody(
 
 
 @pytest.mark.threat("B14")
-@pytest.mark.parametrize("since", ["on {}", "set {} destination=https://shop.example.com/newer"])
 async def test_what_was_changed_since_is_said_wherever_its_end_was_told_until_that_is_undone(
-    workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock, since: str
+    workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
 ) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h")
-    await bob.says(f"/rules {since.format(OLD)}")
+    await bob.says(f"/rules on {OLD}")
     await bob.sees_change(where=lambda change: change.request.requester == bob.id)
 
     shown = await alice.sees("changed since")
@@ -167,22 +165,23 @@ async def test_the_end_comes_late_after_downtime_and_says_so(
 async def test_what_somebody_changed_since_is_left_and_asked_about(
     workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
-    card = await alice.says(f"/rules off {OLD} for 1h")
-    rule = workspace.services.rules.get(OLD) or {}
-    workspace.services.rules.put({**rule, "name": "Somebody's work"})
+    card = await alice.says(f"/rules set {OLD} destination=https://shop.example.com/sale for 1h")
+    was = workspace.services.rules.get(OLD) or {}
+    theirs = {**was, "pairs": [{**pair, "destination": "https://shop.example.com/theirs"} for pair in was["pairs"]]}
+    workspace.services.rules.put(theirs)
 
     clock.ahead += HOUR + timedelta(seconds=1)
     await alice.sees_note(card, "left")
     left = await alice.sees_change(where=lambda change: change.run.revert_failure == "changed")
-    assert status(workspace) == "Inactive"
+    assert workspace.services.rules.get(OLD) == theirs
 
     await asyncio.gather(*[alice.clicks(left, "v1.decide.putback") for _ in range(2)])
     asked = await alice.sees_change(state=State.PROPOSED)
     await alice.sees_problem("already requested")
-    assert status(workspace) == "Inactive"
+    assert workspace.services.rules.get(OLD) == theirs
     await alice.clicks(asked, "v1.decide.confirm", confirm=True)
     await alice.sees_change(where=undone)
-    assert status(workspace) == "Active"
+    assert "/new'" in str(workspace.services.rules.get(OLD))
 
 
 @pytest.mark.threat("B14")
@@ -247,45 +246,3 @@ async def test_what_others_did_to_a_member_since_stays_when_access_ends(
 
     left = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
     assert set(left) == {*held, "staff"} - {"beta"}
-
-
-@pytest.mark.threat("B14")
-@pytest.mark.parametrize(
-    ("for_a_while", "taken_back", "for_good", "kept"),
-    [
-        (f"/rules off {OLD} for 1h", f"/rules on {OLD}", f"/rules off {OLD}", ("Inactive", False)),
-        (
-            f"/members grant {ANNA} beta for 1h",
-            f"/members revoke {ANNA} beta",
-            f"/members grant {ANNA} beta",
-            ("Active", True),
-        ),
-        (
-            f"/rules off {OLD} Redirect_chk01 for 1h",
-            f"/rules on {OLD} Redirect_chk01",
-            f"/rules off {OLD} Redirect_chk01",
-            ("Inactive", False),
-        ),
-    ],
-)
-@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
-async def test_what_somebody_made_anew_for_good_stays(
-    workspace: Sandbox,
-    alice: Colleague,
-    clock: Clock,
-    for_a_while: str,
-    taken_back: str,
-    for_good: str,
-    kept: tuple[str, bool],
-) -> None:
-    """It reads just as the temporary change left it, but it is another's doing."""
-    cards = []
-    for text in (for_a_while, taken_back, for_good):
-        cards.append(await alice.says(text))
-        made = (await alice.change_of(cards[-1])).id
-        await alice.sees_change(where=partial(has_id, made))
-
-    clock.ahead += HOUR + timedelta(seconds=1)
-    await alice.sees_note(cards[0], "left")
-    member = workspace.services.members.get("site_1", ANNA) or {}
-    assert (status(workspace), "beta" in member["allowedSegments"]) == kept

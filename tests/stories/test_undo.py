@@ -80,8 +80,9 @@ async def test_a_deletion_that_was_undone_is_requested_again_for_the_rule_under_
 
 @pytest.mark.threat("B11")
 async def test_what_somebody_changed_since_is_not_overwritten(workspace: Sandbox, alice: Colleague) -> None:
-    card = await alice.says(f"/rules off {OLD}")
-    theirs = dict(workspace.services.rules.get(OLD) or {}) | {"description": "Theirs"}
+    card = await alice.says(f"/rules set {OLD} destination=https://shop.example.com/sale description=Mine")
+    was = workspace.services.rules.get(OLD) or {}
+    theirs = {**was, "pairs": [{**pair, "destination": "https://shop.example.com/theirs"} for pair in was["pairs"]]}
     workspace.services.rules.put(theirs)
     await alice.clicks(card, "Undo")
 
@@ -90,6 +91,17 @@ async def test_what_somebody_changed_since_is_not_overwritten(workspace: Sandbox
     assert workspace.services.rules.get(OLD) == theirs
     await alice.clicks(asked, "v1.decide.confirm", confirm=True)
     assert (await alice.sees_change(where=undone)).ts == card.ts
+
+    now = workspace.services.rules.get(OLD) or {}
+    assert (now["description"], "/new'" in str(now["pairs"])) == ("Since the relaunch in May.", True)
+
+
+async def test_it_takes_back_its_own_part_and_leaves_what_others_did(workspace: Sandbox, alice: Colleague) -> None:
+    card = await alice.says(f"/rules off {OLD}")
+    workspace.services.rules.put({**(workspace.services.rules.get(OLD) or {}), "description": "Theirs"})
+
+    await alice.clicks(card, "Undo")
+    await alice.sees_change(where=undone)
 
     now = workspace.services.rules.get(OLD) or {}
     assert (now["description"], now["status"]) == ("Theirs", "Active")

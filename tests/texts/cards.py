@@ -292,12 +292,12 @@ def endings() -> Iterator[Sample]:
     yield "failed, right lost", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(**lost)))
     yield "unsettled", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch, result=MOVED))
     yield "unsettled, never read", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch))
-    yield "unsettled, temporary", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch, revert_after=7200))
     yield (
         "service down, waits",
         card(change(Kind.RULE_DELETE, State.APPROVED, *delete, **approved(waits="the service doesn’t answer"))),
     )
     temporary: Document = {"reverts_at": NOW + timedelta(hours=2), "revert_after": 7200}
+    yield "unsettled, temporary", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch, **temporary))
     yield "off for two hours", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary))
     yield (
         "granted until a time that was typed",

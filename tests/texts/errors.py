@@ -154,6 +154,7 @@ def changes() -> Iterator[Sample]:
         yield f"the last approval, but {user} lost the right", of(error, attempted=True)
     for name, state in (("busy", State.APPLYING), ("busy, and not confirmed yet", State.UNKNOWN)):
         yield name, of(TargetBusy(WAITING.with_fields(state=state)), "/rules off Old shop", attempted=True)
+    yield "it was there for a time only", of(refusals.NothingComesBack(WAITING), "/gatehouse undo", attempted=True)
     yield "the old email is gone", of(refusals.OldEmailGone(WAITING), "/gatehouse undo", attempted=True)
     yield "not undoable", of(refusals.NotUndoable(DENIED), "/gatehouse undo", attempted=True)
     for state in (State.UNKNOWN, State.FAILED, State.STALE, State.EXPIRED, State.UNSETTLED):

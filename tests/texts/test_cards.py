@@ -641,7 +641,7 @@ Requested by @alice · “we test”
             "unsettled, temporary": """\
 Switch off “Old shop to new shop”: never confirmed
 (grey_question) Switch off “Old shop to new shop”: never confirmed
-Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one. It won’t revert automatically.
+Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one. At its end, 2026-11-21 03:24 UTC, Gatehouse looks again, and reverts what is there.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
@@ -687,7 +687,7 @@ Not reverted at 2026-11-21 03:24 UTC: someone edited it first, so Gatehouse left
 Switch off “Old shop to new shop”: nothing to revert
 (warning) Switch off “Old shop to new shop”: nothing to revert
 @alice · “we test” · 2026-11-21 01:26 UTC
-Nothing to revert at 2026-11-21 03:24 UTC: it is gone already.
+Nothing to revert at 2026-11-21 03:24 UTC: nothing of it was left.
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]  [Details]\
 """,

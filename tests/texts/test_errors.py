@@ -524,6 +524,12 @@ Nothing was changed. Gatehouse still checks whether it took effect. Try again on
 [Show pending]
 You typed `/rules off Old shop`\
 """,
+            "it was there for a time only": """\
+*Delete “Old shop to new shop”* can’t be undone: what it took away was to end by now anyhow. Nothing was changed.
+(warning) Delete “Old shop to new shop” can’t be undone: what it took away was to end by now anyhow.
+Nothing was changed. Request that again, with an end of its own.
+You typed `/gatehouse undo`\
+""",
             "the old email is gone": """\
 *Delete “Old shop to new shop”* can’t be undone: the old email is gone, so the member would have neither. Nothing was changed.
 (warning) Delete “Old shop to new shop” can’t be undone: the old email is gone, so the member would have neither.

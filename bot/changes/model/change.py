@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Final
 
+from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Need, Target
+from bot.changes.model.obligation import Standing, parts_of, standings
 from bot.changes.model.parts import Approval, Bulk, ChangeDecision, ChangeRequest, Run
-from bot.changes.model.states import State
+from bot.changes.model.states import IN_EFFECT, State
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +63,7 @@ class Change:
 
     @property
     def is_automatic(self) -> bool:
-        """Whether Gatehouse made it automatically, because a temporary change came to its end."""
+        """Whether Gatehouse made it automatically, because a temporary change came to its end: that was agreed to with it."""
         return self.request.cause is not None and self.request.cause.is_automatic
 
     @property
@@ -81,10 +83,27 @@ class Change:
 
     @property
     def is_temporary(self) -> bool:
-        """Whether it was applied and will be reverted."""
+        """Whether anything of it is still to be put back at its end; what was never confirmed may be there, too."""
         run = self.run
-        ends = self.request.reverts_at is not None and not run.revert_failure
-        return self.state is State.APPLIED and ends and run.undone_by is None
+        is_open = run.undone_by is None and self.closed_by is None and not run.revert_failure
+        return self.state in IN_EFFECT and self.request.reverts_at is not None and is_open
+
+    @property
+    def open_parts(self) -> frozenset[str]:
+        """Return the parts of its difference that no later change of ours took away, or gave for good."""
+        return parts_of(self.edit) - self.run.closed.keys()
+
+    @property
+    def closed_by(self) -> str | None:
+        """Return the id of the later change that left nothing of it to be put back; None while something is."""
+        return None if self.open_parts or not self.run.closed else list(self.run.closed.values())[-1]
+
+    def standing(self, live: Document | None) -> Standing:
+        """Return what *live*, its target, shows of its open parts together: OTHER where it does of one of them."""
+        found = {
+            shown for part, shown in standings(self.edit, self.run.result, live).items() if part in self.open_parts
+        }
+        return next((each for each in (Standing.OTHER, Standing.THERE, Standing.GONE) if each in found), Standing.BACK)
 
 
 PARTS: Final = {"edit": Edit, "request": ChangeRequest, "decision": ChangeDecision, "run": Run, "bulk": Bulk}

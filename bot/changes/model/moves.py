@@ -149,6 +149,13 @@ class _End(Move):
         return replace(change, state=self.to, run=run)
 
 
+def ending_after(change: Change, since: datetime) -> Change:
+    """Return *change* with its end: “for two hours” counts from *since*, not from when it was requested."""
+    if (seconds := change.request.revert_after) is None:
+        return change
+    return replace(change, request=replace(change.request, reverts_at=since + timedelta(seconds=seconds)))
+
+
 class Expire(_End):
     starts, to = frozenset({State.PROPOSED, State.PLANNED, State.APPROVED}), State.EXPIRED
     event, notice, stops_items = "expired", "notify-expired", True
@@ -179,6 +186,10 @@ class GiveUp(_End):
     starts, to = frozenset({State.UNKNOWN}), State.UNSETTLED
     event, notice = "unsettled", "notify-failed"
 
+    def apply(self, change: Change, at: datetime) -> Change:
+        # It may have been there since its outcome became unknown.
+        return ending_after(super().apply(change, at), change.run.finished_at or at)
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Sent(_End):
@@ -198,11 +209,7 @@ class Finish(_Sent):
     event, sends_result = "applied", True
 
     def apply(self, change: Change, at: datetime) -> Change:
-        made = super().apply(change, at)
-        # “For two hours” counts from when the change is applied, not from when it was requested.
-        if (seconds := change.request.revert_after) is None:
-            return made
-        return replace(made, request=replace(made.request, reverts_at=at + timedelta(seconds=seconds)))
+        return ending_after(super().apply(change, at), at)
 
 
 class MarkUnknown(_Sent):

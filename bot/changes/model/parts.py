@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -55,8 +56,6 @@ class ChangeRequest:
     """What is wrong with it although it may be applied, one plain sentence each, for those who decide."""
     quiet_refusal: bool = False
     """The requester sees a refusal where they typed, so the channel gets no card of it."""
-    agreed: bool = False
-    """Agreed to in advance, as the end of a temporary change is: no rights are checked."""
     undoes: str | None = None
     """The id of the change that this one undoes."""
     cause: Cause | None = None
@@ -213,7 +212,12 @@ class Run:
     """The id of the applied change that undid this one."""
     undone: Undone | None = None
     """How it was undone."""
+    closes: tuple[str, ...] = ()
+    """The ids of the temporary changes of which it took a part away, or gave one for good."""
+    closed: Mapping[str, str] = field(default_factory=dict)
+    """Of a temporary change: for parts of its difference, the id of the later change that took it away, or gave it for good."""
     revert_failure: RevertFailure = RevertFailure.NONE
+    """What the look at its end found, where that put nothing back."""
 
 
 class BulkAct(StrEnum):
