@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final, assert_never
 
 from bot.changes.consequences import LATE_START
-from bot.changes.events import earlier_end, end_text
 from bot.changes.execute import Executor
 from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import Journal
@@ -29,7 +28,6 @@ from bot.changes.model.parts import Guard, Held, RevertFailure
 from bot.changes.model.states import IN_EFFECT, State
 from bot.changes.refusals import (
     AlreadyDecided,
-    AlreadyExtended,
     ApprovalWaits,
     EndsBeforeStart,
     MoreMustAgree,
@@ -42,7 +40,6 @@ from bot.changes.rights import RELEASES, Decision, OfRequest, Rights
 from bot.changes.targets import LOOKING, read_live
 from bot.policy.access import GROUPS_SHARED_FOR, Access
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed, count_people
-from bot.store.audit import Entry
 from bot.store.db import TargetBusy
 from bot.store.outbox import Purpose
 
@@ -277,30 +274,40 @@ class Decisions:
     ) -> Change:
         """Extend a temporary *change* by *seconds*, from the end that *by* was shown (*shown_end*, in seconds since 1970).
 
-        Raises NotTemporary, AlreadyExtended, MoreMustAgree, and as `Rights.require` does.
+        Raises NotTemporary, MoreMustAgree, and as `Rights.require` does.
         """
 
         def update(held: Change) -> Mapping[str, Any]:
             ends = _end_of(held)
             if shown_end is not None and int(ends.timestamp()) != shown_end:
-                raise AlreadyExtended(held)
+                raise NotTemporary(held)
             ends = max(ends, self.journal.now()) + timedelta(seconds=seconds)
             return {"reverts_at": ends, "reverts_at_as_typed": "", "time_changed_by": by}
 
         await self._require_alone(change, Decision.EXTEND, by)
         return await self.journal.record(change, "extended", by, update, request=request)
 
-    async def end_at(self, change: Change, *, by: str, ends_at: datetime, as_typed: str, request: str) -> Change:
-        """Move the end of a temporary *change* to *ends_at*, later or sooner; raises as `extend` does, and TimeIsPast."""
+    async def end_at(
+        self, change: Change, *, by: str, ends_at: datetime, as_typed: str, request: str, is_back: bool = False
+    ) -> Change:
+        """Move the end of a temporary *change* to *ends_at*, later or sooner; raises as `extend` does, and TimeIsPast.
+
+        *is_back*: it had that end before *by* gave it another one, or none, which nobody else has changed since.
+        """
         if ends_at <= self.journal.now():
             raise TimeIsPast(as_typed)
 
         def update(held: Change) -> Mapping[str, Any]:
-            _end_of(held)
+            is_kept = held.state is State.APPLIED and held.request.reverts_at is None and held.run.undone_by is None
+            if not (is_back and is_kept):
+                _end_of(held)
+            if is_back and held.run.time_changed_by != by:
+                raise NotTemporary(held)
             return {"reverts_at": ends_at, "reverts_at_as_typed": as_typed, "time_changed_by": by}
 
         await self._require_alone(change, Decision.EXTEND, by)
-        return await self.journal.record(change, "end_moved", by, update, request=request)
+        event = "end_restored" if is_back else "end_moved"
+        return await self.journal.record(change, event, by, update, request=request)
 
     async def keep(self, change: Change, *, by: str, request: str) -> Change:
         """Keep a temporary *change*, without an end; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
@@ -312,19 +319,6 @@ class Decisions:
 
         await self._require_alone(change, Decision.KEEP, by)
         return await self.journal.record(change, "made_permanent", by, update, request=request)
-
-    async def restore_end(self, change: Change, act: Entry, *, by: str, request: str) -> Change:
-        """Give *change* back the end that it had before *act*, if nobody has moved it since; raises as `extend` does."""
-
-        def update(held: Change) -> Mapping[str, Any]:
-            is_over = held.run.undone_by is not None or bool(held.run.revert_failure)
-            if held.state is not State.APPLIED or is_over or end_text(held) != act.detail["end"]:
-                raise NotTemporary(held)
-            ends, as_typed = earlier_end(act), act.detail["typed_before"]
-            return {"reverts_at": ends, "reverts_at_as_typed": as_typed, "time_changed_by": by}
-
-        await self._require_alone(change, Decision.EXTEND, by)
-        return await self.journal.record(change, "end_restored", by, update, request=request)
 
     async def _require_alone(self, change: Change, decision: Decision, by: str) -> None:
         """Require that *by* alone may give *change* another end: as many as had to approve it would have to agree.

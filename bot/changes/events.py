@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 import structlog
 
@@ -13,7 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.moves import GATEHOUSE, Claim, Move
 from bot.changes.model.states import LIVE, State
 from bot.metrics import ENDED_CHANGES
-from bot.store.audit import Entry, Event
+from bot.store.audit import Event
 
 log = structlog.get_logger(__name__)
 
@@ -48,26 +47,6 @@ def event_of_request(change: Change) -> Event:
     if (bulk := change.bulk).purpose is not None:
         detail = {"purpose": asdict(bulk.purpose), "items": bulk.size, "kinds": list(bulk.kinds)}
     return event_of("requested", change, actor_of(change), **detail)
-
-
-NEW_ENDS: Final = frozenset({"extended", "end_moved", "made_permanent"})
-"""Events of a temporary change to which somebody gave another end, or none."""
-
-
-def end_text(change: Change) -> str:
-    """Return when a temporary change ends, as the audit has it; empty for one that has no end."""
-    return change.request.reverts_at.isoformat() if change.request.reverts_at is not None else ""
-
-
-def new_end_details(held: Change, noted: Change) -> dict[str, Any]:
-    """Return the audit details of the end of a change, *held* before and *noted* after."""
-    as_typed = held.request.reverts_at_as_typed
-    return {"end_before": end_text(held), "typed_before": as_typed, "end": end_text(noted)}
-
-
-def earlier_end(act: Entry) -> datetime | None:
-    """Return the end that a change had before *act*, by which somebody gave it another one; None for any other act."""
-    return datetime.fromisoformat(act.detail["end_before"]) if act.event in NEW_ENDS else None
 
 
 def _end_details(change: Change) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.changes.admission import require_admission
 from bot.changes.consequences import follow_move, record_fields, set_due
 from bot.changes.effects import mark_effects
-from bot.changes.events import count_ends, event_of, event_of_claim, event_of_move, event_of_request, new_end_details
+from bot.changes.events import count_ends, event_of, event_of_claim, event_of_move, event_of_request
 from bot.changes.model.change import Change
 from bot.changes.model.items import Item
 from bot.changes.model.moves import GATEHOUSE, Approve, Ended, Invalidate, Move, Plan
@@ -298,7 +298,9 @@ class Journal:
                 await self.store.outbox.enqueue(tx, change.id, purpose)
             if "stopped_by" in fields:
                 await self.store.items.stop(tx, held.id)
-            await self.store.audit.append(tx, event_of(event, noted, by, **new_end_details(held, noted)))
+            ended, as_typed = held.request.reverts_at, held.request.reverts_at_as_typed
+            was = {"ended": ended.isoformat(), "ended_as_typed": as_typed} if ended is not None else {}
+            await self.store.audit.append(tx, event_of(event, noted, by, **was))
         self.wake_outbox()
         return noted
 

@@ -69,10 +69,6 @@ class NotTemporary(ChangeError):
     """The change is not temporary, or was reverted already."""
 
 
-class AlreadyExtended(ChangeError):
-    """The end of a temporary change was moved after the card with the button was drawn."""
-
-
 class Unrecorded(ChangeError):
     """Our database failed after the change was approved: it may have been sent, and will be taken over."""
 

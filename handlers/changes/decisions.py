@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.parts import Guard
@@ -115,7 +115,7 @@ async def _request_again(change: Change, caller: Caller, gatehouse: Gatehouse) -
     return await request_again(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
 
 
-def _decision_args(caller: Caller) -> dict[str, str]:
+def _decision_args(caller: Caller) -> dict[str, Any]:
     return {"by": caller.user, "request": caller.request}
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from bot.changes.decisions import is_open
-from bot.changes.events import earlier_end
 from bot.changes.followups import require_undoable
 from bot.changes.freezing import find_by_id
 from bot.changes.model.change import Change
@@ -15,7 +15,6 @@ from bot.changes.model.states import State
 from bot.changes.rights import Decision
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import ChatFreeze
-from bot.store.audit import Entry
 from handlers.changes import notes_view
 from handlers.changes.cards import tally_of
 from handlers.changes.freeze_view import scope_in_sentence
@@ -23,7 +22,7 @@ from handlers.changes.phrases import phrases
 from handlers.changes.times import when
 from handlers.changes.titles import request_title
 from handlers.errors import NothingToUndo
-from handlers.gatehouse.audit_view import act_words
+from handlers.gatehouse.audit_view import ACTIONS, event_text
 from handlers.gatehouse.commands import GatehouseUndo, GatehouseUnfreeze
 from handlers.gatehouse.freezes import unfreeze
 from handlers.grammar.tokens import unquote_reason
@@ -35,28 +34,31 @@ UNDER_WAY: Final = frozenset({State.APPROVED, State.APPLYING, State.APPLIED})
 """States of an undo that has no card of its own, or none yet: the person who typed it is told privately."""
 CHANGED: Final = frozenset({"requested", "planned", "approved", "started"})
 """Events of a change by which its requester asked for what it does."""
+GIVEN_END: Final = frozenset({"extended", "end_moved", "made_permanent"})
+"""Events of a change by which somebody gave it another end, or none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """The undo or the withdrawal of a *change*; with *act*, which gave it another end: the end that it had before."""
+    """The undo or the withdrawal of a *change*; or, where it *ended* at another time before, that end."""
 
     change: Change
-    act: Entry | None = None
+    ended: datetime | None = None
+    ended_as_typed: str = ""
 
 
 def title_of_undo(found: Undo | ChatFreeze) -> str:
     """Return what will be, for bold text: ``Switch “Old shop” back on``; raises NotUndoable."""
     if isinstance(found, ChatFreeze):
         return f"Lift the freeze of {scope_in_sentence(found)}"
-    if found.act is None and is_open(found.change, Decision.WITHDRAW):
+    if found.ended is not None:
+        return f"{phrases(found.change).undo} {when(found.ended)}, as before"
+    if is_open(found.change, Decision.WITHDRAW):
         title = request_title(found.change)
         what = "plan" if found.change.state is State.PLANNED else "request"
         return f"Withdraw the {what} to {title[0].lower()}{title[1:]}"
-    if found.act is None:
-        require_undoable(found.change)
-    ends = f" {when(earlier_end(found.act))}, as before" if found.act is not None else ""
-    return f"{phrases(found.change).undo}{ends}"
+    require_undoable(found.change)
+    return phrases(found.change).undo
 
 
 async def find_undo(reference: str | None, caller: Caller, gatehouse: Gatehouse) -> Undo | ChatFreeze:
@@ -77,30 +79,33 @@ async def find_undo(reference: str | None, caller: Caller, gatehouse: Gatehouse)
     if act.event == "froze":
         return find_by_id(await gatehouse.changes.freezes.chat_freezes(), act.detail["id"])
     if not act.change_id:
-        raise NothingToUndo(None, act_words(act))
+        raise NothingToUndo(None, f"you {event_text(act, public=True)}")
     change = await gatehouse.changes.journal.get(act.change_id)
     await rights.require(change, Decision.UNDO, caller.user)
     if act.event in CHANGED and (caller.user == change.request.requester or act.event == "started"):
         return Undo(change)
-    if (ends := earlier_end(act)) is not None and ends > gatehouse.now():
-        return Undo(change, act)
-    raise NothingToUndo(None, act_words(act, change))
+    if act.event in GIVEN_END and (ended := datetime.fromisoformat(act.detail["ended"])) > gatehouse.now():
+        return Undo(change, ended, act.detail["ended_as_typed"])
+    did = "withdrawn" if act.event == "cancelled" else ACTIONS.get(act.event, act.event)
+    raise NothingToUndo(None, f"*{request_title(change)}*, {did} by you")
 
 
 @handles(GatehouseUndo)
 async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> Reply:
     changes, found = gatehouse.changes, await find_undo(command.change, caller, gatehouse)
     if isinstance(found, ChatFreeze):
-        await gatehouse.access.require("freeze", caller.user, caller.channel)
-        return await unfreeze(GatehouseUnfreeze(found.id), caller, gatehouse)
-    change, why = found.change, unquote_reason(command.because)
-    if found.act is not None:
-        made = await changes.decisions.restore_end(change, found.act, by=caller.user, request=caller.request)
+        lift = GatehouseUnfreeze(found.id)
+        await gatehouse.access.require(caller.user, caller.channel, *lift.acts())
+        return await unfreeze(lift, caller, gatehouse)
+    change, by = found.change, caller.user
+    if found.ended is not None:
+        end: dict[str, Any] = {"ends_at": found.ended, "as_typed": found.ended_as_typed}
+        made = await changes.decisions.end_at(change, by=by, request=caller.request, **end, is_back=True)
     elif is_open(change, Decision.WITHDRAW):
-        made = await changes.decisions.decide(change, Decision.WITHDRAW, caller.user)
+        made = await changes.decisions.decide(change, Decision.WITHDRAW, by)
     else:
-        by: dict[str, Any] = {"by": caller.user, "channel": caller.channel, "since": caller.asked_at}
-        made = await changes.followups.undo(change, **by, reason=why, by_text=True)
+        more: dict[str, Any] = {"since": caller.asked_at, "reason": unquote_reason(command.because)}
+        made = await changes.followups.undo(change, by=by, channel=caller.channel, by_text=True, **more)
         if made.decision.guard is not Guard.NONE or made.state not in UNDER_WAY:
             return Announced()
     link = await gatehouse.store.cards.link(change.id) if made.request.channel == change.request.channel else ""

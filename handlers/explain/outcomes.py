@@ -9,7 +9,6 @@ from bot.changes.model.states import LIVE, State
 from bot.changes.proposals import NothingToDo
 from bot.changes.refusals import (
     AlreadyDecided,
-    AlreadyExtended,
     AlreadyRequested,
     ApprovalWaits,
     EndsBeforeStart,
@@ -85,7 +84,10 @@ def _approval_waits_words(error: ApprovalWaits) -> Words:
 def _not_temporary_words(error: NotTemporary) -> Words:
     name = f"*{request_title(error.change)}*"
     if error.change.is_temporary:
-        return Words(f"{name} is being reverted, or its end was just changed.", next="See its card.", unchanged=None)
+        ends = when(error.change.request.reverts_at)
+        return Words(
+            f"{name} is being reverted, or its end was just moved, to {ends}.", next="See its card.", unchanged=None
+        )
     return Words(f"{name} is no longer temporary.", unchanged=None)
 
 
@@ -224,11 +226,6 @@ OUTCOME_WORDS: Final[Table] = {
     ),
     NotUndoable: _not_undoable_words,
     NotTemporary: _not_temporary_words,
-    AlreadyExtended: lambda e: Words(
-        f"The end of *{request_title(e.change)}* was already moved, to {when(e.change.request.reverts_at)}.",
-        next="To move it further, click again.",
-        unchanged=None,
-    ),
     LookFirst: lambda e: Words(
         "The card doesn’t show all of this change.",
         next="Look at the full change, then decide on the card.",

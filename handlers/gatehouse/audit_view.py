@@ -16,7 +16,6 @@ from handlers.changes.list_view import RowFacts, empty_message, list_message, no
 from handlers.changes.people import public_text
 from handlers.changes.subject import subject
 from handlers.changes.times import when
-from handlers.changes.titles import request_title
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseAudit
 from handlers.gatehouse.views import DOES
@@ -75,21 +74,14 @@ def _action_of_another(entry: Entry, change: Change) -> str:
     return f"{ACTIONS[entry.event]} by <@{entry.actor}>"
 
 
-def act_words(act: Entry, change: Change | None = None) -> str:
-    """Return what somebody did last, about *change* or something else, as a clause."""
-    if change is None:
-        return f"you {_event_text(act, public=True)}"
-    done = "withdrawn" if act.event == "cancelled" else ACTIONS.get(act.event, act.event)
-    return f"*{request_title(change)}*, {done} by you"
-
-
 def _event_line(entry: Entry, *, public: bool) -> str:
     """Return an event that is not a change: a refusal, an export, new settings."""
     who = "Gatehouse" if entry.actor == GATEHOUSE else f"<@{entry.actor}>"
-    return f"{who} {_event_text(entry, public=public)} · {when(entry.at)}"
+    return f"{who} {event_text(entry, public=public)} · {when(entry.at)}"
 
 
-def _event_text(entry: Entry, *, public: bool) -> str:
+def event_text(entry: Entry, *, public: bool) -> str:
+    """Return what somebody did that is not a change, as a clause without a subject."""
     detail = entry.detail
     if entry.event == "refused":
         what = DOES.get(entry.target, entry.target.replace(".", " "))

@@ -18,7 +18,7 @@ from bot.changes.model.parts import CauseKind, ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, Proposal, undo_cause
-from bot.changes.refusals import AlreadyDecided, AlreadyExtended, NotTemporary
+from bot.changes.refusals import AlreadyDecided, NotTemporary
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Snapshot
 from bot.store.audit import Entry, Filters
@@ -127,7 +127,7 @@ async def _extended(world: World, mine: Replica, change: Change) -> None:
 CASES: Final = {
     "extend what was undone": Case(extend, renamed, _undone, NotTemporary),
     "keep what was undone": Case(keep, renamed, _undone, NotTemporary),
-    "extend what was extended": Case(extend, renamed, _extended, AlreadyExtended),
+    "extend what was extended": Case(extend, renamed, _extended, NotTemporary),
     "extend what is being reverted": Case(extend, renamed, _under_way, NotTemporary),
     "keep what is being reverted": Case(keep, renamed, _under_way, NotTemporary),
     "keep what was kept": Case(keep, renamed, _kept, NotTemporary),
@@ -201,7 +201,7 @@ async def test_two_who_extend_at_once_from_the_same_card_extend_once(world: Worl
     clicks = extend(mine.pipeline, change, "one"), extend(other.pipeline, change, "another")
     refused = [each for each in await asyncio.gather(*clicks, return_exceptions=True) if isinstance(each, Exception)]
 
-    assert [type(each) for each in refused] == [AlreadyExtended]
+    assert [type(each) for each in refused] == [NotTemporary]
     ends = (await mine.pipeline.journal.get(change.id)).request.reverts_at
     assert ends is not None
     assert change.request.reverts_at is not None

@@ -45,7 +45,7 @@ async def test_two_clicks_on_extend_from_the_same_card_extend_once(alice: Collea
     assert ends is not None
 
     await asyncio.gather(*[alice.clicks(card, "Extend by 1 h") for _ in range(2)])
-    await alice.sees_problem("already moved")
+    await alice.sees_problem("was just moved")
 
     assert (await alice.change_of(card)).request.reverts_at == ends + HOUR
     await cara.clicks(await alice.sees_change(where=lambda now: now.request.reverts_at == ends + HOUR), "Extend by 1 h")

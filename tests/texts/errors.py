@@ -141,9 +141,7 @@ def changes() -> Iterator[Sample]:
     planned = WAITING.with_fields(state=State.PLANNED, starts_at=datetime(2026, 11, 21, 3, 30, tzinfo=UTC))
     yield "already planned", of(refusals.AlreadyRequested(planned), attempted=True)
     yield "already approved by you", of(refusals.AlreadyDecided(WAITING), attempted=True)
-    ends = WAITING.with_fields(state=State.APPLIED, reverts_at=datetime(2026, 11, 21, 3, 30, tzinfo=UTC))
     yield "no longer planned", of(refusals.NotPlanned(WAITING.with_fields(state=State.APPLYING)), attempted=True)
-    yield "already extended", of(refusals.AlreadyExtended(ends), attempted=True)
     yield "look first", of(refusals.LookFirst(WAITING), attempted=True)
     yield (
         "another end, of what two approved",

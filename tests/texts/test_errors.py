@@ -484,11 +484,6 @@ Someone else has to approve it, too.\
 *Delete “Old shop to new shop”* is under way, and no longer waits for a time.
 (warning) Delete “Old shop to new shop” is under way, and no longer waits for a time.\
 """,
-            "already extended": """\
-The end of *Delete “Old shop to new shop”* was already moved, to <!date^1795231800^{date_short_pretty} {time}|2026-11-21 03:30 UTC>.
-(warning) The end of Delete “Old shop to new shop” was already moved, to 2026-11-21 03:30 UTC.
-To move it further, click again.\
-""",
             "look first": """\
 The card doesn’t show all of this change. Nothing was changed.
 (warning) The card doesn’t show all of this change.
