@@ -12,6 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import Approval, ChangeDecision, ChangeRequest, Guard
 from bot.changes.model.states import State
+from tests.harness.proposing import with_fields
 from tests.harness.truth import Effect, History, Witness, check
 
 ID: Final = "c" * 32
@@ -83,8 +84,8 @@ def test_a_lie_is_found(known: History, watched: Witness, lie: str) -> None:
 
 
 def test_each_thing_that_a_card_says_of_later_is_due() -> None:
-    waiting = history(State.PROPOSED).change.with_fields(expires=NOON)
-    off_until = history().change.with_fields(reverts_at=NOON + timedelta(hours=1))
+    waiting = with_fields(history(State.PROPOSED).change, expires=NOON)
+    off_until = with_fields(history().change, reverts_at=NOON + timedelta(hours=1))
 
     def due(change: Change) -> dict[str, datetime]:
         return {what: at for what, due_of in DUE_TIMES.items() if (at := due_of(change)) is not None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TypeVar
 
@@ -185,7 +185,7 @@ class BatchExecutor:
     def _make_change(self, item: Item, before: Snapshot) -> Change:
         change = item_change(self.whole, item, change_id=self.worker.new_id(), now=self.journal.now())
         if item.kind is Kind.RULE_CREATE:
-            return change.with_fields(lookalikes=tuple(before.lookalikes(change)))
+            return replace(change, run=replace(change.run, lookalikes=tuple(before.lookalikes(change))))
         return change
 
     async def _execute(self, changes: Sequence[Change], look: Look) -> None:

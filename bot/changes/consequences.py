@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -115,7 +115,7 @@ async def set_due(store: Store, tx: AsyncConnection, was: Change | None, now: Ch
             await store.outbox.enqueue(tx, now.id, what, due=due)
 
 
-async def record_fields(store: Store, tx: AsyncConnection, held: Change, /, **fields: Any) -> None:
-    """Write *fields* on a change without moving it, and set the timers and later messages that follow from them."""
-    await store.changes.record(tx, held, **fields)
-    await set_due(store, tx, held, held.with_fields(**fields))
+async def record(store: Store, tx: AsyncConnection, held: Change, made: Change) -> None:
+    """Write *made* over a change without moving it, and set the timers and later messages that follow from it."""
+    await store.changes.record(tx, held, made)
+    await set_due(store, tx, held, made)

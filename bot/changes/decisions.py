@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, assert_never
+from typing import Final, assert_never
 
 from bot.changes.consequences import LATE_START
 from bot.changes.execute import Executor
@@ -23,6 +22,7 @@ from bot.changes.model.moves import (
     Replan,
     Start,
     Withdraw,
+    put_off,
 )
 from bot.changes.model.parts import Guard, Held, RevertFailure
 from bot.changes.model.states import IN_EFFECT, State
@@ -119,8 +119,9 @@ class Decisions:
         if stricter == change.decision:
             return None
 
-        def update(held: Change) -> Mapping[str, Any]:
-            return stricter.requirements if held.state is State.PROPOSED else {}
+        def update(held: Change) -> Change:
+            required = held.decision.with_requirements_of(stricter)
+            return replace(held, decision=required) if held.state is State.PROPOSED else held
 
         return await self.journal.record(change, "tightened", GATEHOUSE, update)
 
@@ -160,8 +161,12 @@ class Decisions:
 
         Raises a ClientError, TargetBusy and DirectoryUnavailable where it can't begin yet, and NotPlanned.
         """
-        if against := await self._hold_fields(change):
-            await self.journal.hold(change, **against)
+        try:
+            if why := await self._find_hold(change):
+                await self.journal.hold(change, why)
+                return
+        except NotAllowed as error:
+            await self.journal.hold(change, Held.RIGHT, lost=error)
             return
         # A thing that is yet to be created can't have been changed.
         if change.edit.target.key is not None:
@@ -181,19 +186,17 @@ class Decisions:
             raise NotPlanned(await self.journal.get(change.id))
         return await self.executor.go_on(moved)
 
-    async def _hold_fields(self, change: Change) -> dict[str, Any]:
-        """Return the arguments of `Journal.hold` that say why *change* may not begin now; empty where it may."""
+    async def _find_hold(self, change: Change) -> Held:
+        """Return why *change* may not begin now, NOT where it may; raises NotAllowed and DirectoryUnavailable."""
+        await self.access.require_still_allowed(change, self.journal.now() - GROUPS_SHARED_FOR)
         try:
-            await self.access.require_still_allowed(change, self.journal.now() - GROUPS_SHARED_FOR)
             stricter = await self.rights.with_current_guard(change)
-        except NotAllowed as error:
-            return {"why": Held.RIGHT, "lost_right": error.user, "outcome": error.why.value}
         except PolicyTightened:
-            return {"why": Held.POLICY}
+            return Held.POLICY
         if await self.freezes.find_for_change(change, self.journal.now()) is not None:
-            return {"why": Held.FROZEN}
+            return Held.FROZEN
         is_enough = change.decision.glass_broken or stricter.decision.has_requirements_of(change.decision)
-        return {} if is_enough else {"why": Held.POLICY}
+        return Held.NOT if is_enough else Held.POLICY
 
     async def replan(
         self, change: Change, *, by: str, request: str, starts_at: datetime | None = None, as_typed: str = ""
@@ -212,16 +215,10 @@ class Decisions:
                 raise PolicyTightened(change)
             return await self._begin(change, by)
 
-        def update(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Change:
             if held.state is not State.PLANNED:
                 raise NotPlanned(held)
-            return {
-                "starts_at": starts_at,
-                "starts_at_as_typed": as_typed,
-                "held": Held.NOT,
-                "held_at": None,
-                "time_changed_by": by,
-            }
+            return put_off(held, starts_at, as_typed, by)
 
         # The requester counts on the time that they know.
         note = Purpose.MOVED.of(self.journal.now()) if by != change.request.requester else ""
@@ -261,10 +258,10 @@ class Decisions:
     async def stop(self, whole: Change, *, by: str, request: str) -> Change:
         """Stop a running bulk change: no more items are begun; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
 
-        def update(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Change:
             if not held.is_bulk or held.state not in {State.APPROVED, State.APPLYING}:
                 raise AlreadyDecided(held)
-            return {} if held.run.stopped_by else {"stopped_by": by}
+            return held if held.run.stopped_by else replace(held, run=replace(held.run, stopped_by=by))
 
         await self.rights.require(whole, Decision.STOP, by)
         return await self.journal.record(whole, "stopped", by, update, request=request)
@@ -277,12 +274,12 @@ class Decisions:
         Raises NotTemporary, MoreMustAgree, and as `Rights.require` does.
         """
 
-        def update(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Change:
             ends = _end_of(held)
             if shown_end is not None and int(ends.timestamp()) != shown_end:
                 raise NotTemporary(held)
             ends = max(ends, self.journal.now()) + timedelta(seconds=seconds)
-            return {"reverts_at": ends, "reverts_at_as_typed": "", "time_changed_by": by}
+            return _with_end(held, ends, by)
 
         await self._require_alone(change, Decision.EXTEND, by)
         return await self.journal.record(change, "extended", by, update, request=request)
@@ -297,13 +294,13 @@ class Decisions:
         if ends_at <= self.journal.now():
             raise TimeIsPast(as_typed)
 
-        def update(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Change:
             is_kept = held.state is State.APPLIED and held.request.reverts_at is None and held.run.undone_by is None
             if not (is_back and is_kept):
                 _end_of(held)
             if is_back and held.run.time_changed_by != by:
                 raise NotTemporary(held)
-            return {"reverts_at": ends_at, "reverts_at_as_typed": as_typed, "time_changed_by": by}
+            return _with_end(held, ends_at, by, as_typed)
 
         await self._require_alone(change, Decision.EXTEND, by)
         event = "end_restored" if is_back else "end_moved"
@@ -312,10 +309,11 @@ class Decisions:
     async def keep(self, change: Change, *, by: str, request: str) -> Change:
         """Keep a temporary *change*, without an end; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
 
-        def update(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Change:
             if held.state not in IN_EFFECT or held.request.reverts_at is None or held.run.undone_by is not None:
                 raise NotTemporary(held)
-            return {"reverts_at": None, "revert_failure": RevertFailure.NONE, "time_changed_by": by}
+            kept = _with_end(held, None, by)
+            return replace(kept, run=replace(kept.run, revert_failure=RevertFailure.NONE))
 
         await self._require_alone(change, Decision.KEEP, by)
         return await self.journal.record(change, "made_permanent", by, update, request=request)
@@ -329,6 +327,12 @@ class Decisions:
         await self.rights.require(change, decision, by, self.journal.now())
         if change.decision.guard is Guard.APPROVE and change.decision.approvals_needed > 1:
             raise MoreMustAgree(change)
+
+
+def _with_end(change: Change, ends: datetime | None, by: str, as_typed: str = "") -> Change:
+    """Return *change* with another end, which *by* gave it; None for none."""
+    request = replace(change.request, reverts_at=ends, reverts_at_as_typed=as_typed)
+    return replace(change, request=request, run=replace(change.run, time_changed_by=by))
 
 
 def _end_of(change: Change) -> datetime:

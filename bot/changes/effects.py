@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.consequences import follow_move, record_fields
+from bot.changes.consequences import follow_move, record
 from bot.changes.events import actor_of
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
@@ -65,7 +66,7 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
         if undo is None and canonical_form(waiting.edit.before) == canonical_form(found):
             continue
         move = Invalidate(live=found, overtaken_by=actor_of(change))
-        if (stale := await store.changes.move(tx, waiting.id, move, now)) is not None:
+        if (stale := await store.changes.move(tx, waiting, move, now)) is not None:
             await follow_move(store, tx, waiting, stale, move, change.request.requester)
             overtaken.append(stale)
     return overtaken
@@ -86,13 +87,13 @@ async def _settle(store: Store, tx: AsyncConnection, change: Change, now: dateti
         if is_back:
             await _reopen(store, tx, owed, closed, now)
         elif closed != owed.run.closed:
-            await record_fields(store, tx, owed, closed=closed)
+            await record(store, tx, owed, replace(owed, run=replace(owed.run, closed=closed)))
             closes.append(owed.id)
         else:
             continue
         await store.outbox.enqueue(tx, owed.set_id or owed.id, "card")
     if closes:
-        await store.changes.record(tx, change, closes=tuple(closes))
+        await store.changes.record(tx, change, replace(change, run=replace(change.run, closes=tuple(closes))))
 
 
 def _closed_parts(owed: Change, change: Change) -> Mapping[str, str]:
@@ -112,11 +113,13 @@ def _closed_parts(owed: Change, change: Change) -> Mapping[str, str]:
 async def _reopen(store: Store, tx: AsyncConnection, owed: Change, closed: Mapping[str, str], now: datetime) -> None:
     """Let what *owed* changed end after all: at its time, or at once where that is past."""
     whole = await store.changes.get_locked(tx, owed.set_id) if owed.set_id is not None else None
-    await record_fields(store, tx, owed, closed=closed, revert_failure=RevertFailure.NONE)
-    ending = whole or owed.with_fields(closed=closed, revert_failure=RevertFailure.NONE)
+    opened = replace(owed, run=replace(owed.run, closed=closed, revert_failure=RevertFailure.NONE))
+    await record(store, tx, owed, opened)
+    ending = whole or opened
     if (ends := ending.request.reverts_at) is not None:
-        again = {"undone_by": None, "undone": None, "revert_failure": RevertFailure.NONE}
-        await record_fields(store, tx, ending, **again, reverts_at=max(ends, now))
+        request = replace(ending.request, reverts_at=max(ends, now))
+        run = replace(ending.run, undone_by=None, undone=None, revert_failure=RevertFailure.NONE)
+        await record(store, tx, ending, replace(ending, request=request, run=run))
 
 
 async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Change]) -> None:
@@ -142,9 +145,11 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
 async def _mark_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change) -> None:
     """Record on *change* that *undo* undid it."""
     asked, at = undo.request, undo.run.finished_at or undo.created
-    undone = asked.cause and Undone(at=at, by=asked.requester, cause=asked.cause, reason=asked.reason)
+    cause = asked.cause
+    undone = None if cause is None else Undone(at=at, by=asked.requester, cause=cause, reason=asked.reason)
     by = (undo.set_id or undo.id) if change.is_bulk else undo.id
-    await record_fields(store, tx, change, undone_by=by, undone=undone)
+    made = replace(change, run=replace(change.run, undone_by=by, undone=undone))
+    await record(store, tx, change, made)
 
 
 async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change) -> None:

@@ -253,8 +253,10 @@ class Executor:
         if change.edit.kind is not Kind.RULE_CREATE or change.set_id is not None:
             return change
         alike = await self._adapter_of(change.edit.target).snapshot([change.edit.target])
-        noted = {"lookalikes": tuple(alike.lookalikes(change))}
-        (change,) = await self.journal.remember([change], lambda _: noted)
+        found = tuple(alike.lookalikes(change))
+        (change,) = await self.journal.remember(
+            [change], lambda held: replace(held, run=replace(held.run, lookalikes=found))
+        )
         return change
 
     async def read_back(self, sent: Sequence[Sent]) -> Sequence[Ended]:
@@ -337,7 +339,9 @@ class Executor:
 
     async def begin_resending(self, changes: Sequence[Change]) -> Sequence[Change]:
         """Record that *changes* are about to be resent, and return them; called before they are sent."""
-        return await self.journal.remember(changes, lambda change: {"resends": change.run.resends + 1})
+        return await self.journal.remember(
+            changes, lambda held: replace(held, run=replace(held.run, resends=held.run.resends + 1))
+        )
 
     # What is recorded
 

@@ -84,7 +84,7 @@ class FollowUps:
             proposal = inverse(change, done, by=by, channel=channel)
         except NothingToDo:
             raise NothingComesBack(change) from None
-        proposal = proposal.with_request_fields(undoes_own=is_own, reason=reason)
+        proposal = replace(proposal, request=replace(proposal.request, undoes_own=is_own, reason=reason))
         if is_own and by_text and proposal.kind.destroys:
             proposal = replace(proposal, guard=Guard.CONFIRM)
         # Two requests at the same time count the same undos, so their key is the same, and only one undo is made.
@@ -136,7 +136,7 @@ class FollowUps:
         else:
             done = await self._undoings(await self._undoable_changes(change))
         proposal = inverse(change, done, by=by, channel=change.request.channel, cause=cause)
-        proposal = proposal.with_request_fields(quiet_refusal=quiet)
+        proposal = replace(proposal, request=replace(proposal.request, quiet_refusal=quiet))
         key = f"revert:{change.id}:{len(reverts)}"
         return await self.proposer.submit(proposal, idempotency_key=key, reverts=change)
 
@@ -168,7 +168,7 @@ class FollowUps:
         for each, (target, live) in zip(done, now, strict=True):
             # Nobody knows which rule it made, if it made one.
             found = Standing.OTHER if target.key is None else each.standing(live)
-            looked.append((Undoing(each.with_fields(target=target), live, ended), found))
+            looked.append((Undoing(each.with_target(target), live, ended), found))
         return looked
 
     async def _undoings(self, changes: Sequence[Change]) -> Sequence[Undoing]:
@@ -177,7 +177,7 @@ class FollowUps:
         What can't be read is taken to be as its change left it, and so is what one made: it isn't deleted together with what
         others did to it since. All are compared again right before the write.
         """
-        called = [each.with_fields(target=await self._current_target(each.edit.target)) for each in changes]
+        called = [each.with_target(await self._current_target(each.edit.target)) for each in changes]
         edited = [each.edit.target for each in called if not each.edit.kind.creates]
         try:
             live = dict(await self.read_targets(edited))
@@ -234,7 +234,7 @@ class FollowUps:
         ((target, live),) = await self.read_targets([change.edit.target])
         if live is None:
             raise NotTemporary(change)
-        proposal = revert_anyway(change.with_fields(target=target), live, by=by, channel=channel)
+        proposal = revert_anyway(change.with_target(target), live, by=by, channel=channel)
         return await self.proposer.submit(proposal, idempotency_key=idempotency_key)
 
     async def request_again(self, change: Change, *, by: str, channel: str, since: datetime | None = None) -> Change:
@@ -268,7 +268,7 @@ class FollowUps:
         again = request_again(change, wanted, by=by, channel=channel)
         # Its start is past, so it is requested for now.
         if (starts := again.request.starts_at) is not None and starts <= self.proposer.journal.now():
-            again = again.with_request_fields(starts_at=None, starts_at_as_typed="")
+            again = replace(again, request=replace(again.request, starts_at=None, starts_at_as_typed=""))
         return again
 
     async def _items_not_done(self, change: Change) -> Sequence[Item]:

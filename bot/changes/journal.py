@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
@@ -12,7 +12,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.admission import require_admission
-from bot.changes.consequences import follow_move, record_fields, set_due
+from bot.changes.consequences import follow_move, record, set_due
 from bot.changes.effects import mark_effects
 from bot.changes.events import count_ends, event_of, event_of_claim, event_of_move, event_of_request
 from bot.changes.model.change import Change
@@ -21,6 +21,7 @@ from bot.changes.model.moves import GATEHOUSE, Approve, Ended, Invalidate, Move,
 from bot.changes.model.parts import Guard, Held
 from bot.changes.model.states import State
 from bot.changes.refusals import NotTemporary, UnknownChange
+from bot.policy.inquiry import NotAllowed
 from bot.policy.limits import MAX_WAITING_REQUESTS
 from bot.store.audit import Event
 from bot.store.engine import Store
@@ -40,8 +41,8 @@ MAX_DECISION: Final = 16
 """Characters of a request's key that the column for decisions has room for; longer keys are cut."""
 
 T = TypeVar("T")
-Update = Callable[[Change], Mapping[str, Any]]
-"""Returns the fields to write on a change, which is locked; raises where its state doesn't allow it."""
+Update = Callable[[Change], Change]
+"""Returns a change, which is locked, as it is to be written, or just as it is; raises where its state doesn't allow it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +105,17 @@ class Journal:
         move = self._release(change, Approve(by=change.request.requester))
         # This process begins it at once. If it dies first, others take the change over after one lease.
         due = change.created + (timedelta() if change.is_bulk else self.lease)
-        kept = await self.store.changes.move(tx, change.id, move, change.created, due=due) or change
+        kept = await self.store.changes.move(tx, change, move, change.created, due=due) or change
         if kept.state is State.PLANNED:
             return kept, [event_of(move.event, kept, move.by)]
         return await self._claim_approved(tx, kept) if begin else (kept, ())
 
-    def _release(self, change: Change, approval: Approve) -> Approve:
-        """Return *approval* where it releases *change* at once, else the same for its time."""
+    def _release(self, change: Change, move: Move) -> Move:
+        """Return *move*; of an approval of what is to begin later, the same for its time."""
         starts = change.request.starts_at
-        if starts is None or starts <= self.now():
-            return approval
-        return Plan(by=approval.by, reason=approval.reason, glass_broken=approval.glass_broken)
+        if not isinstance(move, Approve) or starts is None or starts <= self.now():
+            return move
+        return Plan(by=move.by, reason=move.reason, glass_broken=move.glass_broken)
 
     async def count(self, change: Change, by: str, *, completes: bool = False) -> Change | None:
         """Count an approval by *by*; return the change as it then stands, or None where it no longer waits for a decision.
@@ -139,7 +140,7 @@ class Journal:
             else:
                 made = counted
                 if events:
-                    await self.store.changes.record(tx, counted)
+                    await self.store.changes.record(tx, held, counted)
                     await self.store.outbox.enqueue(tx, counted.id, "card")
                     await self.store.audit.append(tx, *events)
         if made is not None:
@@ -170,14 +171,9 @@ class Journal:
         self, tx: AsyncConnection, change: Change, move: Move, before: Sequence[Event] = (), *, planned: bool = False
     ) -> Change | None:
         """Make *move* within *tx*, with all that follows from it; return as `move` does. *before*: events that led to it."""
-        under, due, now = None, None, self.now()
-        if isinstance(move, Approve):
-            # Slack can't be asked within a transaction, so the change must still require what the rights were checked for.
-            move, under = self._release(change, move), change.decision
-        if move.begins:
-            due = now + (timedelta() if change.is_bulk else self.lease)
-        as_planned = change if planned else None
-        moved = await self.store.changes.move(tx, change.id, move, now, under=under, planned=as_planned, due=due)
+        move, now = self._release(change, move), self.now()
+        due = now + (timedelta() if change.is_bulk else self.lease) if move.begins else None
+        moved = await self.store.changes.move(tx, change, move, now, planned=planned, due=due)
         if moved is None:
             return None
         await follow_move(self.store, tx, change, moved, move, move.by)
@@ -221,16 +217,20 @@ class Journal:
         await self.store.audit.append(tx, *events)
         return mine, stale
 
-    async def hold(self, change: Change, why: Held, **fields: Any) -> None:
+    async def hold(self, change: Change, why: Held, *, lost: NotAllowed | None = None) -> None:
         """Keep a planned change from beginning at its time, and notify its requester and approvers of *why*.
 
-        *fields*: more fields to set on it. Nothing is done where it has another start now, or is held already.
+        *lost*: whose right was lost. Nothing is done where it has another start now, or is held already.
         """
         now = self.now()
 
-        def keep(planned: Change) -> Mapping[str, Any]:
+        def keep(planned: Change) -> Change:
             is_same = planned.state is State.PLANNED and planned.request.starts_at == change.request.starts_at
-            return {"held": why, "held_at": now, **fields} if is_same and not planned.run.held else {}
+            if not is_same or planned.run.held:
+                return planned
+            run = replace(planned.run, held=why, held_at=now)
+            run = run if lost is None else replace(run, lost_right=lost.user, outcome=lost.why.value)
+            return replace(planned, run=run)
 
         await self.record(change, "held", GATEHOUSE, keep, note=Purpose.HELD.of(now))
 
@@ -279,24 +279,24 @@ class Journal:
     async def record(
         self, change: Change, event: str, by: str, update: Update, *, request: str = "", note: str = ""
     ) -> Change:
-        """Write the fields that *update* returns for the locked change, with an audit *event*, and enqueue *note*.
+        """Write what *update* makes of the locked change, with an audit *event*, and enqueue *note*.
 
-        Return the change as it then stands. Done once per *request*. Where *update* returns no fields, nothing is written; what
+        Return the change as it then stands. Done once per *request*. Where *update* returns it as it is, nothing is written; what
         it raises is raised. Raises NotTemporary for a new end of a change that is being reverted.
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.get_locked(tx, change.id) or change
             if request and not await self.store.changes.note_decision(tx, held.id, by, request[:MAX_DECISION]):
                 return held
-            if not (fields := update(held)):
+            if (noted := update(held)) is held:
                 return held
-            if "reverts_at" in fields and await self.store.changes.is_being_reverted(tx, held.id):
+            has_other_end = noted.request.reverts_at != held.request.reverts_at
+            if has_other_end and await self.store.changes.is_being_reverted(tx, held.id):
                 raise NotTemporary(held)
-            noted = held.with_fields(**fields)
-            await record_fields(self.store, tx, held, **fields)
+            await record(self.store, tx, held, noted)
             for purpose in filter(None, ("card", note)):
                 await self.store.outbox.enqueue(tx, change.id, purpose)
-            if "stopped_by" in fields:
+            if noted.run.stopped_by != held.run.stopped_by:
                 await self.store.items.stop(tx, held.id)
             ended, as_typed = held.request.reverts_at, held.request.reverts_at_as_typed
             was = {"ended": ended.isoformat(), "ended_as_typed": as_typed} if ended is not None else {}
@@ -305,7 +305,7 @@ class Journal:
         return noted
 
     async def remember(self, changes: Sequence[Change], update: Update) -> Sequence[Change]:
-        """Set the fields that *update* returns for changes under way, and return them; they have neither audit event nor message.
+        """Write what *update* makes of changes under way, and return them; they have neither audit event nor message.
 
         They are stored only where this process still has the change.
         """
@@ -315,8 +315,8 @@ class Journal:
                     held = await self.store.changes.get_locked(tx, change.id)
                     # With another token, another process has it, and knows more about it.
                     if held is not None and held.run.token == change.run.token:
-                        await self.store.changes.record(tx, held, **update(change))
-        return [change.with_fields(**update(change)) for change in changes]
+                        await self.store.changes.record(tx, held, update(held))
+        return [update(change) for change in changes]
 
     async def note(self, event: Event) -> None:
         """Record an audit event that moves no change, such as a refusal or an export."""

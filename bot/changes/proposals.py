@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, canonical_form
@@ -93,10 +93,6 @@ class Proposal:
                 separator=self.separator,
             ),
         )
-
-    def with_request_fields(self, **fields: Any) -> Self:
-        """Return a copy with these *fields* of its request set."""
-        return replace(self, request=replace(self.request, **fields))
 
 
 def undo_cause(change: Change, kind: CauseKind = CauseKind.UNDO) -> Cause:
@@ -222,12 +218,11 @@ def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]]
 def combine(purpose: Purpose, proposals: Sequence[Proposal]) -> Proposal:
     """Combine *proposals* of one person into one bulk change, with the reason and the end of the first."""
     first = proposals[0].request
+    warnings = tuple(dict.fromkeys(line for proposal in proposals for line in proposal.request.warnings))
     return Proposal(
         purpose=purpose,
         items=[replace(proposal.items[0], number=number) for number, proposal in enumerate(proposals, 1)],
-        request=_repeat_request(first, by=first.requester, channel=first.channel),
-    ).with_request_fields(
-        warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.request.warnings))
+        request=replace(_repeat_request(first, by=first.requester, channel=first.channel), warnings=warnings),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,7 +12,7 @@ from bot.changes.execute import Executor
 from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
-from bot.changes.model.parts import CauseKind, Guard
+from bot.changes.model.parts import CauseKind, ChangeDecision, Guard
 from bot.changes.proposals import Proposal
 from bot.changes.refusals import TimeIsPast
 from bot.policy.access import Access
@@ -73,7 +73,8 @@ class Proposer:
         request, asked = change.request, proposal.guard
         await self.access.require(request.requester, request.channel, *change.operations)
         if self.access.is_own_undo(change):
-            return change.with_fields(guard=asked or Guard.NONE, expires=change.created + OWN_UNDO_WITHIN)
+            expires = change.created + OWN_UNDO_WITHIN
+            return replace(change, decision=ChangeDecision(guard=asked or Guard.NONE, expires=expires))
         freeze = await self.freeze_against(proposal, request.starts_at or change.created)
         # That it ends was agreed to, so that it ends earlier needs nobody else.
         if request.cause is not None and request.cause.kind is CauseKind.EARLY_END:
@@ -89,8 +90,10 @@ class Proposer:
         ends = (change.request.starts_at, LATE_START), (change.request.reverts_at, timedelta())
         limits = [at + more for at, more in ends if at is not None]
         guard = max(rule.guard, asked or Guard.NONE, key=STRENGTH.index)
-        requirements = rule.requirements | {"guard": guard, "summoned": standing.summoned}
-        return change.with_fields(**requirements, expires=min([change.created + rule.expires, *limits]))
+        expires = min([change.created + rule.expires, *limits])
+        return replace(
+            change, decision=replace(rule.decision, guard=guard, summoned=standing.summoned, expires=expires)
+        )
 
     async def freeze_against(self, proposal: Proposal, at: datetime) -> Freeze | None:
         """Return the freeze that blocks *proposal* at the time *at*; None without one."""

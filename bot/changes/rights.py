@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, Literal, TypeAlias
@@ -85,7 +85,7 @@ class Rights:
         Raises PolicyTightened where nobody could approve under both, and DirectoryUnavailable.
         """
         try:
-            return change.with_fields(**await self.access.stricter_fields(change))
+            return replace(change, decision=await self.access.stricter_decision(change))
         except Irreconcilable as error:
             raise PolicyTightened(change) from error
 

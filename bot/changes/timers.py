@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
@@ -189,9 +189,9 @@ class TimerWorker:
     async def _give_up(self, change: Change, why: RevertFailure) -> datetime | None:
         """Say on the card, and to the requester, why *change* was not reverted at its end; it is not due again."""
 
-        def update(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Change:
             is_same = held.is_temporary and held.request.reverts_at == change.request.reverts_at
-            return {"revert_failure": why} if is_same else {}
+            return replace(held, run=replace(held.run, revert_failure=why)) if is_same else held
 
         await self.journal.record(change, "not_reverted", GATEHOUSE, update, note=Purpose.LEFT)
         return None

@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Need
-from bot.changes.model.parts import Guard
+from bot.changes.model.parts import ChangeDecision, Guard
 from bot.policy.inquiry import Allowed, Directory, DirectoryUnavailable, Inquiry, NotAllowed, count_people
 from bot.policy.model import APPROVE, BREAK_GLASS, OPERATIONS, Act, GuardRule, Person, Policy, Why, strictest
 
@@ -237,14 +237,14 @@ class Access:
         rules = (policy.guard_for(operation, site) for operation, site in change.needs)
         return change.request.undoes_own and all(rule.undo_own for rule in rules)
 
-    async def stricter_fields(self, change: Change) -> Mapping[str, Any]:
-        """Return the fields of *change* for which the policy has become stricter since it was requested, with their new values.
+    async def stricter_decision(self, change: Change) -> ChangeDecision:
+        """Return the decision about *change* with all that the policy requires of it more than at its request.
 
         Where somebody else decides already, nobody is looked for: somebody who could may come.
         Raises Irreconcilable where those who could approve then and those who can now have nobody in common.
         """
         if self.is_own_undo(change):
-            return {}
+            return change.decision
         policy, decision = self.policy(), change.decision
         rules = [policy.guard_for(operation, site) for operation, site in _sort_needs(change.needs)]
         now = strictest(rules)
@@ -263,10 +263,9 @@ class Access:
             break_glass=decision.break_glass,
         )
         both = strictest([then, now])
-        fields = both.requirements | {"self_approval": both.self_approval and decision.self_approval}
-        if both.approvers != decision.approvers:
-            fields["summoned"] = policy.named_ids(both.approvers)
-        return {name: value for name, value in fields.items() if value != getattr(decision, name)}
+        alone = both.self_approval and decision.self_approval
+        summoned = decision.summoned if both.approvers == decision.approvers else policy.named_ids(both.approvers)
+        return decision.with_requirements_of(replace(both.decision, self_approval=alone, summoned=summoned))
 
     async def look_at_groups(self) -> None:
         """Look up every user group of the policy, so that the directory knows which are missing; ignores outages of Slack."""

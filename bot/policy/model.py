@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from bot.changes.model.edits import Kind
-from bot.changes.model.parts import Guard
+from bot.changes.model.parts import ChangeDecision, Guard
 from bot.policy.freezes import Freeze
 from bot.text.times import seconds_of
 
@@ -173,10 +173,15 @@ class GuardRule(_Strict):
     """Names of roles whose people may go ahead alone, with a typed reason."""
 
     @property
-    def requirements(self) -> dict[str, Any]:
-        """Return what it requires of a change, by the names of the fields of its decision."""
-        own = {"guard": self.guard, "approvals_needed": self.approvals, "approvers": self.approvers}
-        return own | {"self_approval": self.self_approval, "break_glass": self.break_glass}
+    def decision(self) -> ChangeDecision:
+        """Return what it requires of a change, as a decision that nobody has taken yet."""
+        return ChangeDecision(
+            guard=self.guard,
+            approvals_needed=self.approvals,
+            approvers=self.approvers,
+            self_approval=self.self_approval,
+            break_glass=self.break_glass,
+        )
 
     def fits(self, operation: str, site: str | None) -> bool:
         return fits(operation, self.operation) and self.site in {None, site}

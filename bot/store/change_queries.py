@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -50,7 +51,8 @@ class ChangeQueries:
     def _change(self, row: Row) -> Change:
         """Return the change of a row that has the columns `STORED`; raises UnreadableRow."""
         with self._session.decoding("change", row.id):
-            return load(Change, row.document).with_fields(token=row.token)
+            change = load(Change, row.document)
+            return replace(change, run=replace(change.run, token=row.token))
 
     async def _read(self, query: sa.Select[Any]) -> list[Change]:
         """Return the changes that somebody decides by; raises UnreadableRow, since one that is left out may be the one."""

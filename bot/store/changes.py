@@ -12,8 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Target
-from bot.changes.model.moves import Claim, Defer, Ended, Move
-from bot.changes.model.parts import ChangeDecision
+from bot.changes.model.moves import Approve, Claim, Defer, Ended, Move
 from bot.changes.model.states import IN_EFFECT, State
 from bot.store.change_queries import CLAIMED, ChangeQueries, select_changes
 from bot.store.db import Session, StoreError, TargetBusy, UnreadableRow, insert, insert_new
@@ -148,28 +147,27 @@ class Changes(ChangeQueries):
     async def move(
         self,
         tx: AsyncConnection,
-        change_id: str,
+        read: Change,
         move: Move,
         at: datetime,
         *,
-        under: ChangeDecision | None = None,
-        planned: Change | None = None,
+        planned: bool = False,
         due: datetime | None = None,
     ) -> Change | None:
         """Make *move* at the time *at*, or return None where the change is not where the move starts.
 
-        *under*: what the change required when the move was judged; None as well where it requires something else now.
-        *planned*: the change as it was then; None as well where it has another time now, or was held or released since.
-        Raises TargetBusy where the change would hold its target now, and another one does. *due*: when an approved change
-        is taken up where its process died.
+        *read*: the change as it was read; None as well where it is to be approved, and requires something else now. *planned*:
+        None as well where it has another time now, or was held or released since. Raises TargetBusy where the change would hold
+        its target now, and another one does. *due*: when an approved change is taken up where its process died.
         """
-        row = await self._lock(tx, change_id)
+        row = await self._lock(tx, read.id)
         if row is None or row.state not in move.starts:
             return None
         change = self._change(row)
-        if under is not None and not change.decision.has_requirements_of(under):
+        # Slack can't be asked within a transaction, so the change must still require what the rights were checked for.
+        if isinstance(move, Approve) and not change.decision.has_requirements_of(read.decision):
             return None
-        if planned is not None and _when(change) != _when(planned):
+        if planned and _when(change) != _when(read):
             return None
         columns = {} if due is None else {"due": micros(due)}
         replace = self._hold if move.begins else self._replace
@@ -251,9 +249,9 @@ class Changes(ChangeQueries):
         row = await self._lock(tx, change.id)
         return row is not None and (row.state, row.owner, row.token) == (State.APPLYING, owner, change.run.token)
 
-    async def record(self, tx: AsyncConnection, change: Change, **fields: Any) -> None:
-        """Write *fields* on a change as `get_locked` returned it, without moving it."""
-        await self._replace(tx, change, change.with_fields(**fields))
+    async def record(self, tx: AsyncConnection, held: Change, made: Change) -> None:
+        """Write *made* over a change as `get_locked` returned it, without moving it."""
+        await self._replace(tx, held, made)
 
     async def _replace(self, tx: AsyncConnection, change: Change, made: Change, **columns: Any) -> Change | None:
         """Write *made* over *change* by compare-and-set: only if the stored state and fencing token are still *change*'s."""

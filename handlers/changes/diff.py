@@ -88,7 +88,9 @@ def excerpt(*versions: Version) -> list[Version]:
 def without_secrets(change: Change) -> Change:
     """Return *change* as a channel may see it: with secrets hidden, and a long rule cut as by `excerpt`."""
     before, after, result = hide_secrets(*excerpt(change.edit.before, change.edit.after, change.run.result))
-    return change.with_fields(before=before, after=after, result=result)
+    return replace(
+        change, edit=replace(change.edit, before=before, after=after), run=replace(change.run, result=result)
+    )
 
 
 def _pair_texts(version: Mapping[str, Any]) -> list[str]:

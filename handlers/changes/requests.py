@@ -67,7 +67,8 @@ async def submit(
     proposal = proposals[0] if purpose is None or len(proposals) == 1 else combine(purpose, proposals)
     if already:
         left = f"Already so, and left out: {join_commas(already, MAX_LEFT_OUT)}."
-        proposal = proposal.with_request_fields(warnings=(*proposal.request.warnings, left))
+        request = proposal.request
+        proposal = replace(proposal, request=replace(request, warnings=(*request.warnings, left)))
     start, expiry = (getattr(command, name, None) for name in ("start", "expiry"))
     proposal = await with_times(proposal, caller, gatehouse, start=start, expiry=expiry)
     try:
@@ -167,19 +168,17 @@ async def with_times(
 
     Raises DirectoryUnavailable, TimeIsPast, EndsBeforeStart and TimeIsFar.
     """
-    if start is None and expiry is None:
-        return proposal
-    now = caller.asked_at or gatehouse.now()
+    now, request = caller.asked_at or gatehouse.now(), proposal.request
     if start is not None:
         now, read = await resolve_start(start, caller, gatehouse)
-        proposal = proposal.with_request_fields(starts_at=now, starts_at_as_typed=read)
+        request = replace(request, starts_at=now, starts_at_as_typed=read)
         expiry = expiry or start.end
-    if expiry is None:
-        return proposal
-    if expiry.seconds is not None:
-        return proposal.with_request_fields(revert_after=expiry.seconds)
-    ends, read = await resolve_end(expiry, now, caller, gatehouse)
-    return proposal.with_request_fields(reverts_at=ends, reverts_at_as_typed=read)
+    if expiry is not None and expiry.seconds is not None:
+        request = replace(request, revert_after=expiry.seconds)
+    elif expiry is not None:
+        ends, read = await resolve_end(expiry, now, caller, gatehouse)
+        request = replace(request, reverts_at=ends, reverts_at_as_typed=read)
+    return replace(proposal, request=request)
 
 
 async def resolve_end(expiry: Expiry, starts: datetime, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:

@@ -11,13 +11,14 @@ from bot.changes.adapters import MAX_SINGLE_READS, MemberAdapter, RuleAdapter
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.parts import ChangeRequest, Run
 from bot.changes.targets import MAX_LOOK_SECONDS, Look, read_live
 from bot.changes.verify import Sent, Verification, read_back
 from bot.clients.lists import Listing
 from bot.clients.rules import RulesClient
 from bot.rules.model import Rule, RuleDraft
 from tests.changes.world import ALICE, EMAILS, OPS, RULE_IDS, SITE, World, rule
+from tests.harness.proposing import with_fields
 
 NEW = Target(service="rules")
 
@@ -82,9 +83,9 @@ class AnswersAnother(RulesClient):
 async def test_a_rule_that_was_there_before_is_not_taken_for_the_one_that_was_created(
     world: World, in_bulk: bool
 ) -> None:
-    change = _creation(world, rule("As it was")).with_fields(set_id="2" * 32 if in_bulk else None)
+    change = with_fields(_creation(world, rule("As it was")), set_id="2" * 32 if in_bulk else None)
     answer = await RuleAdapter(AnswersAnother(world.rules._service)).write(change)
-    named = change.with_fields(target=replace(NEW, key=answer.text))
+    named = with_fields(change, target=replace(NEW, key=answer.text))
 
     ((sent, reading),) = await read_back(RuleAdapter(world.rules), [Sent(named, answer)])
 
@@ -98,12 +99,12 @@ async def test_a_rule_that_was_there_before_is_not_taken_for_the_one_that_was_cr
 async def test_a_rule_that_the_list_does_not_show_yet_is_read_alone(world: World) -> None:
     lagging = RuleAdapter(Lagging(world.rules._service))
     changes = [
-        _creation(world, rule(f"New {number}")).with_fields(set_id="2" * 32) for number in range(MAX_SINGLE_READS + 1)
+        with_fields(_creation(world, rule(f"New {number}")), set_id="2" * 32) for number in range(MAX_SINGLE_READS + 1)
     ]
     sent = []
     for change in changes:
         answer = await lagging.write(change)
-        sent.append(Sent(change.with_fields(target=replace(NEW, key=answer.text)), answer))
+        sent.append(Sent(with_fields(change, target=replace(NEW, key=answer.text)), answer))
 
     found = await read_back(lagging, sent)
 
@@ -116,7 +117,8 @@ def _creation(world: World, wanted: Document) -> Change:
         created=world.clock(),
         edit=Edit(kind=Kind.RULE_CREATE, target=NEW, before=None, after=wanted),
         request=ChangeRequest(requester=ALICE, channel=OPS),
-    ).with_fields(lookalikes=RULE_IDS)
+        run=Run(lookalikes=RULE_IDS),
+    )
 
 
 @pytest.mark.parametrize(("times", "found"), [(1, Verification.DONE), (2, Verification.DIVERGED)])

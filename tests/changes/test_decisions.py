@@ -39,6 +39,7 @@ from tests.changes.world import (
     renames,
     replica,
 )
+from tests.harness.proposing import with_fields
 
 Vote: TypeAlias = Callable[[str, str], Awaitable[bool]]
 """Has somebody vote in a channel; whether that was enough."""
@@ -289,5 +290,5 @@ async def test_ones_own_act_is_what_nobody_else_had_a_hand_in_and_just_now(
     assert done.run.finished_at is not None
     world.clock.moment = done.run.finished_at + ago
 
-    assert mine.pipeline.followups._is_own_act(done.with_fields(**fields), ALICE) is is_own
-    assert not mine.pipeline.followups._is_own_act(done.with_fields(**fields, finished_at=None), ALICE)
+    assert mine.pipeline.followups._is_own_act(with_fields(done, **fields), ALICE) is is_own
+    assert not mine.pipeline.followups._is_own_act(with_fields(done, **fields, finished_at=None), ALICE)

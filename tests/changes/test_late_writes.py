@@ -21,7 +21,7 @@ from bot.store.db import TargetBusy
 from sandbox.services.answers import Call
 from sandbox.services.database import Record
 from tests.changes.world import ALICE, EMAILS, OPS, RULE_IDS, SITE, Replica, World, replica, rule
-from tests.harness.proposing import record_only
+from tests.harness.proposing import record_only, with_fields
 
 A_LEASE_LATER: Final = LEASE + timedelta(seconds=1)
 KINDS: Final = [Kind.RULE_CREATE, Kind.RULE_UPDATE, Kind.RULE_DELETE, Kind.MEMBER_GRANT]
@@ -104,7 +104,7 @@ async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(w
     change = await record_only(mine.pipeline, asked(world, Kind.RULE_CREATE), idempotency_key="request")
     held = await mine.pipeline.journal.claim(change.id)
     assert held is not None
-    await mine.pipeline.journal.remember([held], lambda _: {"lookalikes": ()})
+    await mine.pipeline.journal.remember([held], lambda held: with_fields(held, lookalikes=()))
     other = replica(world, "other", count(1))
     assert await other.pipeline.journal.claim(change.id) is None
 
@@ -229,8 +229,8 @@ async def test_what_may_have_been_sent_is_not_failed_because_it_may_not_be_done_
 ) -> None:
     """It is not sent again; but the first request may be on its way still."""
     wanted = asked(world, Kind.RULE_UPDATE)
-    lasts = {"reverts_at": world.clock() + LEASE} if refusal == END_PASSED else {}
-    change = await record_only(mine.pipeline, wanted.with_request_fields(**lasts), idempotency_key="request")
+    request = replace(wanted.request, reverts_at=world.clock() + LEASE if refusal == END_PASSED else None)
+    change = await record_only(mine.pipeline, replace(wanted, request=request), idempotency_key="request")
     if refusal == TOO_OLD:
         world.clock.moment += HELD_FOR - LEASE / 2
     assert await mine.pipeline.journal.claim(change.id) is not None

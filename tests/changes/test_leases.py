@@ -49,6 +49,7 @@ from tests.changes.world import (
 from tests.drills.fleet import until
 from tests.harness.clocks import EPOCH
 from tests.harness.databases import BOTH
+from tests.harness.proposing import with_fields
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 OVER: Final = LEASE + timedelta(seconds=1)
@@ -90,7 +91,7 @@ def paused(world: World, mine: Replica, step: str) -> tuple[Executor, Paused]:
 def rename(world: World, **more: Any) -> Change:
     """An approved change of a rule, of which nothing was done yet."""
     live = world.truth()["rules", RULE_IDS[0]]
-    return Change(
+    change = Change(
         id=f"{next(world.names):032x}",
         created=world.clock(),
         state=State.APPROVED,
@@ -102,7 +103,8 @@ def rename(world: World, **more: Any) -> Change:
         ),
         request=ChangeRequest(requester=ALICE, channel=OPS),
         decision=ChangeDecision(guard=Guard.CONFIRM, decided_at=world.clock()),
-    ).with_fields(**more)
+    )
+    return with_fields(change, **more)
 
 
 async def kept(world: World, change: Change) -> Change:
@@ -163,7 +165,8 @@ async def test_who_lost_a_change_sends_and_records_nothing_more(world: World, st
 async def test_who_lost_a_change_does_not_go_on_with_one_of_several_requests(world: World) -> None:
     mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
     live = world.truth()["members", EMAILS[0]]
-    change = rename(world).with_fields(
+    change = with_fields(
+        rename(world),
         kind=Kind.MEMBER_UPDATE,
         target=Target(service="members", site="blog", key=EMAILS[0]),
         before=live,
@@ -348,7 +351,7 @@ async def test_who_lost_a_change_notes_nothing_on_it(world: World) -> None:
     world.clock.moment += OVER
     assert await other.pipeline.journal.claim_due() is not None
 
-    await mine.pipeline.journal.remember([held], lambda _: {"resends": 3})
+    await mine.pipeline.journal.remember([held], lambda held: with_fields(held, resends=3))
 
     assert (await mine.pipeline.journal.get(change.id)).run.resends == 0
 
@@ -373,10 +376,10 @@ async def test_only_what_is_known_not_to_be_done_is_sent_again(
     world: World, fields: dict[str, Any], reading: Verification, again: bool
 ) -> None:
     executor = replica(world, "mine", count(1)).pipeline.executor
-    taken = (await kept(world, rename(world))).with_fields(state=State.APPLYING, attempt=2, decided_at=EPOCH)
+    taken = with_fields(await kept(world, rename(world)), state=State.APPLYING, attempt=2, decided_at=EPOCH)
     world.clock.moment = EPOCH
 
-    assert executor.may_be_resent(taken.with_fields(**fields), Reading(reading)) is again
+    assert executor.may_be_resent(with_fields(taken, **fields), Reading(reading)) is again
 
 
 @pytest.mark.parametrize(("set_id", "priority"), [(None, Priority.CHANGE), ("f" * 32, Priority.BULK)])

@@ -18,6 +18,7 @@ from tests.changes.world import World
 from tests.drills.fleet import until
 from tests.harness.clocks import EPOCH
 from tests.harness.databases import BOTH
+from tests.harness.proposing import with_fields
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH[1:], indirect=True)
 
@@ -32,7 +33,7 @@ async def is_waiting(world: World) -> bool:
 async def test_who_renews_a_set_and_who_records_its_parts_lock_them_in_one_order(world: World, step: str) -> None:
     store, whole = world.store, await kept(world, rename(world))
     items = [
-        rename(world).with_fields(id=name * 32, target=Target(service="rules", key=name), state=State.APPLYING)
+        with_fields(rename(world), id=name * 32, target=Target(service="rules", key=name), state=State.APPLYING)
         for name in "dcba"  # as they lie in the table
     ]
     async with store.transaction() as tx:

@@ -35,6 +35,7 @@ from bot.store.tables import outbox
 from tests.drills.fleet import until
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
+from tests.harness.proposing import with_fields
 from tests.store.test_store import added
 from tests.store.test_store import change as a_change
 
@@ -188,7 +189,7 @@ class NotedWake(Wake):
 async def test_nobody_looks_for_what_is_due_while_there_is_no_hand_free_for_it(
     store: Store, clock: StandingClock
 ) -> None:
-    changes = [a_change(clock).with_fields(channel=f"C{number}") for number in range(DELIVERIES_AT_ONCE + 1)]
+    changes = [with_fields(a_change(clock), channel=f"C{number}") for number in range(DELIVERIES_AT_ONCE + 1)]
     async with store.transaction() as tx:
         for change in changes:
             await store.changes.add(tx, change, change.id)
@@ -219,7 +220,7 @@ async def test_nobody_looks_for_what_is_due_while_there_is_no_hand_free_for_it(
 
 
 async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: Store, clock: StandingClock) -> None:
-    changes = [a_change(clock).with_fields(channel=channel) for channel in ("C1", "C1", "C2")]
+    changes = [with_fields(a_change(clock), channel=channel) for channel in ("C1", "C1", "C2")]
     for change in changes:
         clock.moment += timedelta(seconds=1)
         async with store.transaction() as tx:
@@ -311,7 +312,7 @@ HOUR, MOMENT = timedelta(hours=1), timedelta(microseconds=1)
 
 
 async def added_now(notes: Notes, **fields: Any) -> Change:
-    change = a_change(notes.clock).with_fields(**fields)
+    change = with_fields(a_change(notes.clock), **fields)
     async with notes.store.transaction() as tx:
         await notes.store.changes.add(tx, change, "one")
     return change
@@ -403,7 +404,7 @@ async def test_only_what_went_as_meant_is_told_on_the_card_of_what_it_undid(
 ) -> None:
     done = a_change(clock, state=State.APPLIED)
     await added(store, replace(done, id="0" * 32))
-    undo = a_change(clock).with_fields(**{name: value for name, value in fields.items() if name != "state"})
+    undo = with_fields(a_change(clock), **{name: value for name, value in fields.items() if name != "state"})
 
     assert await is_told_elsewhere(replace(undo, state=fields["state"]), store) is elsewhere
 
@@ -411,7 +412,7 @@ async def test_only_what_went_as_meant_is_told_on_the_card_of_what_it_undid(
 @pytest.mark.parametrize("outcome", [Outcome.APPLIED, Outcome.STALE, Outcome.UNKNOWN])
 async def test_a_bulk_undo_that_left_something_has_a_card(store: Store, clock: StandingClock, outcome: Outcome) -> None:
     await added(store, replace(a_change(clock, state=State.APPLIED), id="0" * 32))
-    whole = a_change(clock, None, State.APPLIED).with_fields(undoes="0" * 32, cause=UNDO["cause"])
+    whole = with_fields(a_change(clock, None, State.APPLIED), undoes="0" * 32, cause=UNDO["cause"])
     whole = replace(whole, bulk=replace(whole.bulk, size=2))
     target = Target(service="rules", key="Redirect_x")
     items = [Item(number=n, target=target, outcome=each) for n, each in enumerate((Outcome.APPLIED, outcome), 1)]

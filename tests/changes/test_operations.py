@@ -14,7 +14,7 @@ from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, Undoing, combine, inverse
 from bot.text.documents import dump, load
-from tests.harness.proposing import CHANGES
+from tests.harness.proposing import CHANGES, with_fields
 
 MEMBERS = tuple(kind for kind in Kind if kind.value.startswith("member."))
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -70,7 +70,7 @@ def proposal(kind: Kind, before: dict[str, Any] | None, after: dict[str, Any] | 
 
 
 def applied(wanted: Proposal) -> Change:
-    return wanted.change("1" * 32, NOW).with_fields(state=State.APPLIED, result=wanted.edit.after)
+    return with_fields(wanted.change("1" * 32, NOW), state=State.APPLIED, result=wanted.edit.after)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from bot.changes.refusals import NotTemporary
 from bot.store.tables import former_ids
 from tests.changes.test_rights_again import rename
 from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World
+from tests.harness.proposing import with_fields
 
 MEMBER: Final = Target(service="members", site="site_1", key="ann@example.com")
 RULE: Final = Target(service="rules", key=RULE_IDS[0])
@@ -81,7 +82,7 @@ def test_segments_come_and_go_one_by_one_and_leave_what_others_did(
 
 def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> None:
     removal = change_of(MEMBER, ANN | {"createdAt": 1}, None)
-    removal = removal.with_fields(kind=Kind.MEMBER_REMOVE)
+    removal = with_fields(removal, kind=Kind.MEMBER_REMOVE)
 
     assert inverse(removal, [Undoing(removal, None)], by=ALICE, channel=OPS).edit.after == ANN
 
@@ -116,9 +117,9 @@ async def test_what_was_only_edited_keeps_its_id(world: World, mine: Replica) ->
 
 async def test_only_what_was_left_at_its_end_is_reverted_anyway(world: World, mine: Replica) -> None:
     change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
-    left = change.with_fields(revert_failure="changed")
+    left = with_fields(change, revert_failure="changed")
 
-    for other in (change, left.with_fields(undone_by="0" * 32), replace(left, state=State.UNKNOWN)):
+    for other in (change, with_fields(left, undone_by="0" * 32), replace(left, state=State.UNKNOWN)):
         with pytest.raises(NotTemporary):
             await mine.pipeline.followups.revert_anyway(other, by=ALICE, channel=OPS, idempotency_key="anyway")
     asked = await mine.pipeline.followups.revert_anyway(left, by=ALICE, channel=OPS, idempotency_key="anyway")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.changes.adapters import snapshot_of_members, snapshot_of_rules
 from bot.changes.model.change import Change
-from bot.changes.model.documents import Document, contains_all
+from bot.changes.model.documents import Document, canonical_form, contains_all
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.moves import Fail, Finish, Invalidate, MarkUnknown, Move
 from bot.changes.model.parts import ChangeRequest
@@ -20,6 +20,7 @@ from bot.changes.verify import Reading, Sent, Verification, classify, judge, ver
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
 from bot.members.model import Member
 from bot.rules.model import Rule
+from tests.harness.proposing import with_fields
 
 PAIR = {"source": {"key": "Url", "operator": "Equals", "value": "https://a.example/", "filters": [{"m": "GET"}]}}
 RULE = {"id": "Redirect_a", "name": "A", "description": "Do not touch", "groupId": "g1", "pairs": [PAIR]}
@@ -111,8 +112,8 @@ def test_a_change_ends_as_it_reads_where_it_may_have_been_done(
 
 
 def test_an_item_whose_answer_was_lost_stays_under_way_unless_it_reads_otherwise() -> None:
-    item = update(RULE, RULE | {"name": "B"}).with_fields(set_id="2" * 32)
-    creation = item.with_fields(kind=Kind.RULE_CREATE, before=None)
+    item = with_fields(update(RULE, RULE | {"name": "B"}), set_id="2" * 32)
+    creation = with_fields(item, kind=Kind.RULE_CREATE, before=None)
 
     assert ends(LOST, item) == [Finish, None, MarkUnknown, None]
     assert ends(LOST, creation) == [Finish, MarkUnknown, MarkUnknown, MarkUnknown]
@@ -127,17 +128,17 @@ def test_what_is_gone_before_it_is_deleted_is_out_of_date_and_a_deletion_that_sh
 
 
 def test_what_an_earlier_process_may_have_sent_is_never_failed_at_once() -> None:
-    taken_over = update(RULE, RULE | {"name": "B"}).with_fields(attempt=2)
-    item = taken_over.with_fields(set_id="2" * 32)
+    taken_over = with_fields(update(RULE, RULE | {"name": "B"}), attempt=2)
+    item = with_fields(taken_over, set_id="2" * 32)
 
     assert ends(GONE, taken_over) == ends(BUSY, taken_over) == [Finish, MarkUnknown, MarkUnknown, MarkUnknown]
     assert ends(BUSY, item) == [Finish, None, MarkUnknown, None]
     assert ends(GONE, item) == ends(GONE, taken_over), "the service would refuse it again"
-    assert ends(GONE, taken_over.with_fields(kind=Kind.RULE_CREATE)) == [Fail] * 4
+    assert ends(GONE, with_fields(taken_over, kind=Kind.RULE_CREATE)) == [Fail] * 4
 
 
 def test_what_differs_though_a_dead_process_may_have_sent_it_is_told_by_reading_back() -> None:
-    taken_over = update(RULE, RULE | {"name": "B"}).with_fields(attempt=2)
+    taken_over = with_fields(update(RULE, RULE | {"name": "B"}), attempt=2)
 
     assert ends(Differs(RULE), taken_over) == [Finish, MarkUnknown, MarkUnknown, MarkUnknown]
 
@@ -146,12 +147,12 @@ def test_a_rule_that_is_known_to_be_ours_is_ours_though_another_item_made_its_li
     alike = snapshot_of_rules(
         [Rule.model_validate(RULE | {"ruleType": "Redirect", "id": id_}) for id_ in ("Redirect_a", "Redirect_b")]
     )
-    item = update(None, RULE).with_fields(kind=Kind.RULE_CREATE, set_id="2" * 32)
+    item = with_fields(update(None, RULE), kind=Kind.RULE_CREATE, set_id="2" * 32)
 
     assert judge(item, alike).is_done
-    unknown = item.with_fields(target=Target(service="rules"))
+    unknown = with_fields(item, target=Target(service="rules"))
     assert judge(unknown, alike).verification is Verification.DIVERGED
-    assert judge(unknown.with_fields(lookalikes=("Redirect_b",)), alike).is_done
+    assert judge(with_fields(unknown, lookalikes=("Redirect_b",)), alike).is_done
 
 
 def test_a_pair_that_nobody_asked_for_is_no_field_that_the_service_adds() -> None:
@@ -207,8 +208,8 @@ def test_a_member_whose_email_differs_only_in_case_says_nothing_of_another(kind:
     edit = Edit(
         kind=kind, target=Target(service="members", site="blog", key="zoe@example.com"), before=ZOE, after=after
     )
-    change = update(ZOE, after).with_fields(
-        **{name: getattr(edit, name) for name in ("kind", "target", "before", "after")}
+    change = with_fields(
+        update(ZOE, after), **{name: getattr(edit, name) for name in ("kind", "target", "before", "after")}
     )
 
     def read(zoe: Document | None) -> Verification:
@@ -217,3 +218,9 @@ def test_a_member_whose_email_differs_only_in_case_says_nothing_of_another(kind:
 
     assert read(ZOE) is Verification.NOT_DONE
     assert read(after) is Verification.DONE
+
+
+def test_the_ids_of_pairs_are_no_content_whatever_else_stands_among_them() -> None:
+    stored = {"id": "Redirect_1", "pairs": [{"id": "p1", "to": "x"}, "no pair"], "allowedSegments": ["b", "a"]}
+
+    assert canonical_form(stored) == {"pairs": [{"to": "x"}, "no pair"], "allowedSegments": ["a", "b"]}

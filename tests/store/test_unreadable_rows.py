@@ -66,7 +66,7 @@ async def test_it_is_refused_by_itself_counted_and_told_without_its_values(
     health = (await store.health())["store"]
     assert (health.level, wrong.id[:8] in health.detail) == (Level.NEEDS_ATTENTION, True)
     async with store.transaction() as tx:
-        assert await store.changes.move(tx, right.id, Deny(), right.created) is not None
+        assert await store.changes.move(tx, right, Deny(), right.created) is not None
 
 
 @pytest.mark.parametrize("state", [State.APPLYING, State.UNKNOWN, State.APPROVED])

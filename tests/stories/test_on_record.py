@@ -12,6 +12,7 @@ from bot.store.audit import Filters
 from sandbox.demo import Sandbox
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from tests.harness.colleague import Colleague, undone
+from tests.harness.proposing import with_fields
 from tests.texts.cards import MOVED, NOW, OLD_SHOP, change
 
 OLD = "Redirect_x1old"
@@ -56,7 +57,7 @@ async def test_a_long_history_has_pages(workspace: Sandbox, alice: Colleague) ->
         for number in range(41):
             made = change(Kind.RULE_UPDATE, State.DENIED, OLD_SHOP, MOVED, reason=f"reason {number:02}")
             target = Target(service="rules", key=OLD)
-            made = made.with_fields(id=f"{number:032x}", created=NOW + timedelta(minutes=number), target=target)
+            made = with_fields(made, id=f"{number:032x}", created=NOW + timedelta(minutes=number), target=target)
             await store.changes.add(tx, made, f"made:{number}")
 
     page = await alice.says(f"/rules history {OLD}")

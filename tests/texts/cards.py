@@ -24,7 +24,7 @@ from handlers.changes.entries import entries_of
 from handlers.changes.items_view import Progress
 from handlers.members.commands import MembersGrant
 from handlers.rules.commands import RulesOff
-from tests.harness.proposing import change_of
+from tests.harness.proposing import change_of, with_fields
 from tests.texts import Sample
 
 Document = dict[str, Any]
@@ -138,7 +138,7 @@ def asked(**more: Any) -> Document:
 def card(shown: Change, *, groups: Groups | None = None, since: Change | None = None) -> Message:
     """The card of *shown*, as a channel gets it."""
     before, after, result = hide_secrets(shown.edit.before, shown.edit.after, shown.run.result)
-    shown = shown.with_fields(before=before, after=after, result=result)
+    shown = with_fields(shown, before=before, after=after, result=result)
     return mask_message(card_view.card(shown, groups=groups, since=since))
 
 
@@ -407,7 +407,7 @@ def bulk(purpose: Purpose, state: State, items: Sequence[Item], total: int = 0, 
     kinds = tuple(dict.fromkeys(one.kind for one in items if one.kind))
     target = Target(service=first.target.service)
     update = {"before": None, "after": None, "result": None, "target": target, "kinds": kinds}
-    return whole.with_fields(**update), Progress(Tally(counts), items)
+    return with_fields(whole, **update), Progress(Tally(counts), items)
 
 
 def bulk_card(purpose: Purpose, state: State, items: Sequence[Item], total: int = 0, **more: Any) -> Message:
@@ -571,7 +571,7 @@ def planned() -> Iterator[Sample]:
     if (note := notes_view.note(begun, "started", None)) is not None:
         yield "note: started", mask_message(note)
     some = Tally({Outcome.APPLIED: 2, Outcome.FAILED: 1})
-    whole = begun.with_fields(before=None, after=None, size=3, kinds=(Kind.RULE_UPDATE,), to_do=3, purpose=OFF)
+    whole = with_fields(begun, before=None, after=None, size=3, kinds=(Kind.RULE_UPDATE,), to_do=3, purpose=OFF)
     if (note := notes_view.note(whole, "started", some)) is not None:
         yield "note: started, of which one failed", mask_message(note)
 
@@ -605,8 +605,8 @@ def notes() -> Iterator[Sample]:
         "remind-1": waiting,
         "offer-1": ending,
         "break_glass": alone,
-        "left changed": ending.with_fields(revert_failure="changed"),
-        "left refused": ending.with_fields(revert_failure="refused"),
+        "left changed": with_fields(ending, revert_failure="changed"),
+        "left refused": with_fields(ending, revert_failure="refused"),
     }
     for purpose, about in shown.items():
         if (note := notes_view.note(about, purpose.partition(" ")[0], None)) is not None:
@@ -696,7 +696,7 @@ def forms() -> Iterator[Sample]:
         yield "full view: for a person who can decide", view
     yield (
         "full view: after a decision",
-        notes_view.decided_message(delete.with_fields(state=State.DENIED, decided_by=CARA), None),
+        notes_view.decided_message(with_fields(delete, state=State.DENIED, decided_by=CARA), None),
     )
     whole, progress = bulk(OFFBOARD, State.PROPOSED, removals(Outcome.WAITING), **asked(reason="she left"))
     listed = list(entries_of(whole, progress.first))

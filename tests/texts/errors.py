@@ -34,6 +34,7 @@ from handlers.members.member_edit import EmailTaken, SameEmail
 from handlers.slack.client import SlackRefused, SlackUnreachable
 from handlers.slack.files import FileGone, FileUnreadable
 from handlers.slack.reply import Caller
+from tests.harness.proposing import with_fields
 from tests.texts import Sample
 from tests.texts.cards import MOVED, OLD_SHOP, change
 
@@ -123,40 +124,40 @@ def changes() -> Iterator[Sample]:
     """What is refused about changes."""
     yield "already decided", of(refusals.AlreadyDecided(DENIED), attempted=True)
     for state in (State.APPLIED, State.FAILED, State.STALE):
-        ended = refusals.AlreadyDecided(DENIED.with_fields(state=state))
+        ended = refusals.AlreadyDecided(with_fields(DENIED, state=state))
         yield f"already decided, and {state.value}", of(ended, attempted=True)
-    done = DENIED.with_fields(state=State.APPLIED)
+    done = with_fields(DENIED, state=State.APPLIED)
     decided: dict[str, dict[str, Any]] = {
         "already confirmed": {"guard": Guard.CONFIRM, "decided_by": done.request.requester},
         "already overridden": {"glass_broken": True},
         "already done, with no guard": {"guard": Guard.NONE},
     }
     for title, fields in decided.items():
-        yield title, of(refusals.AlreadyDecided(done.with_fields(**fields)), attempted=True)
+        yield title, of(refusals.AlreadyDecided(with_fields(done, **fields)), attempted=True)
     yield "already requested", of(refusals.AlreadyRequested(WAITING), attempted=True)
     yield (
         "already requested, and done",
-        of(refusals.AlreadyRequested(DENIED.with_fields(state=State.APPLIED)), attempted=True),
+        of(refusals.AlreadyRequested(with_fields(DENIED, state=State.APPLIED)), attempted=True),
     )
-    planned = WAITING.with_fields(state=State.PLANNED, starts_at=datetime(2026, 11, 21, 3, 30, tzinfo=UTC))
+    planned = with_fields(WAITING, state=State.PLANNED, starts_at=datetime(2026, 11, 21, 3, 30, tzinfo=UTC))
     yield "already planned", of(refusals.AlreadyRequested(planned), attempted=True)
     yield "already approved by you", of(refusals.AlreadyDecided(WAITING), attempted=True)
-    yield "no longer planned", of(refusals.NotPlanned(WAITING.with_fields(state=State.APPLYING)), attempted=True)
+    yield "no longer planned", of(refusals.NotPlanned(with_fields(WAITING, state=State.APPLYING)), attempted=True)
     yield "look first", of(refusals.LookFirst(WAITING), attempted=True)
     yield (
         "another end, of what two approved",
-        of(refusals.MoreMustAgree(WAITING.with_fields(approvals_needed=2)), attempted=True),
+        of(refusals.MoreMustAgree(with_fields(WAITING, approvals_needed=2)), attempted=True),
     )
     for user in (WAITING.request.requester, "U0ERIN001"):
         error = refusals.ApprovalWaits(WAITING, user, Why.NO_ROLE)
         yield f"the last approval, but {user} lost the right", of(error, attempted=True)
     for name, state in (("busy", State.APPLYING), ("busy, and not confirmed yet", State.UNKNOWN)):
-        yield name, of(TargetBusy(WAITING.with_fields(state=state)), "/rules off Old shop", attempted=True)
+        yield name, of(TargetBusy(with_fields(WAITING, state=state)), "/rules off Old shop", attempted=True)
     yield "it was there for a time only", of(refusals.NothingComesBack(WAITING), "/gatehouse undo", attempted=True)
     yield "the old email is gone", of(refusals.OldEmailGone(WAITING), "/gatehouse undo", attempted=True)
     yield "not undoable", of(refusals.NotUndoable(DENIED), "/gatehouse undo", attempted=True)
     for state in (State.UNKNOWN, State.FAILED, State.STALE, State.EXPIRED, State.UNSETTLED):
-        undone = refusals.NotUndoable(DENIED.with_fields(state=state))
+        undone = refusals.NotUndoable(with_fields(DENIED, state=state))
         yield f"not undoable: {state.value}", of(undone, "/gatehouse undo", attempted=True)
     yield "nothing to undo", of(errors.NothingToUndo(None), "/gatehouse undo", attempted=True)
     yield (
@@ -223,7 +224,7 @@ def limits() -> Iterator[Sample]:
 
 def others() -> Iterator[Sample]:
     """What else is refused."""
-    done = WAITING.with_fields(state=State.APPLIED)
+    done = with_fields(WAITING, state=State.APPLIED)
     found: dict[str, Exception] = {
         "somebody else's request": refusals.NotYours(WAITING),
         "a stricter policy": refusals.PolicyTightened(WAITING),

@@ -34,6 +34,7 @@ from handlers.gatehouse.digest_view import Digest
 from handlers.gatehouse.home_view import Home
 from handlers.gatehouse.views import Waiting
 from handlers.rules.commands import RulesHistory
+from tests.harness.proposing import with_fields
 from tests.texts import Sample
 from tests.texts.cards import ANNA, CARA, CAUSES, MOVED, NOW, OLD_SHOP, OPS, SALE, change, off, with_vip
 
@@ -63,8 +64,10 @@ PUT_BACK: Final = change(
     reason="",
     cause=CAUSES["undone by somebody else"],
 )
-ENDED: Final = SWITCH.with_fields(
-    undone_by=BACK.id, undone=Undone(at=NOW + timedelta(hours=2), by=SWITCH.request.requester, cause=CAUSES["ended"])
+ENDED: Final = with_fields(
+    SWITCH,
+    undone_by=BACK.id,
+    undone=Undone(at=NOW + timedelta(hours=2), by=SWITCH.request.requester, cause=CAUSES["ended"]),
 )
 CHANGES: Final = tuple(
     replace(each, id=f"{number:08x}{each.id[8:]}")
@@ -138,7 +141,7 @@ def waiting() -> Iterator[Sample]:
     yield "pending", views.pending_list(both, found, FACTS, pending, public=False, decidable=mine)
     yield "nothing temporary", views.planned_list(nobody, RowFacts(), timers, planned=0, public=False)
     yield "temporary", views.planned_list(page(CHANGES[1]), FACTS, timers, planned=0, public=False)
-    to_come = CHANGES[0].with_fields(state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
+    to_come = with_fields(CHANGES[0], state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
     yield "planned and temporary", views.planned_list(page(to_come, CHANGES[1]), FACTS, timers, planned=1, public=False)
     some = views.planned_list(page(CHANGES[1]), FACTS, timers, planned=0, public=False, unread=unread_line(["rules"]))
     yield "temporary, and some that the reader may not read", some
@@ -160,7 +163,7 @@ def records() -> Iterator[Sample]:
         entry(13, "settings", "settings/U0ALICE01"),
     ]
     by_id = {each.id: each for each in CHANGES}
-    by_id[MOVE.id] = MOVE.with_fields(guard=Guard.APPROVE, decided_by=CARA)
+    by_id[MOVE.id] = with_fields(MOVE, guard=Guard.APPROVE, decided_by=CARA)
     filters, command = Filters(), GatehouseAudit()
     yield "audit", audit_view.entries(ListPage.of(found, 1, 16), by_id, FACTS, filters, public=False, command=command)
     decisions = zip((9, 10), ("approved", "denied"), (CHANGES[0], CHANGES[3]), strict=True)
@@ -234,7 +237,7 @@ def homes() -> Iterator[Sample]:
 
 
 def freezes() -> Iterator[Sample]:
-    planned = CHANGES[0].with_fields(state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
+    planned = with_fields(CHANGES[0], state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
     while_ = {"starts": NOW, "until": NOW + timedelta(days=2)}
     made = {"by": CARA, "channel": OPS, "made": NOW, **while_}
     frozen = ChatFreeze(id="f", title="shop.example.com", why="cutover", hosts=("s",), **made)

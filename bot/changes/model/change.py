@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
 
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Need, Target
@@ -17,7 +16,7 @@ from bot.changes.model.states import IN_EFFECT, State
 class Change:
     """One recorded change: what is to be written, who asked for it, who decided about it, and what came of it.
 
-    Times are UTC. No two of its parts have a field of the same name.
+    Times are UTC.
     """
 
     id: str
@@ -33,19 +32,6 @@ class Change:
     """The id of the bulk change that this change is an item of."""
     item_number: int = 0
 
-    def with_fields(self, **fields: Any) -> Change:
-        """Return a copy with *fields* set, each in the part that has it; raises KeyError for a name that none has."""
-        update: dict[str, Any] = {}
-        parts: dict[str, dict[str, Any]] = {}
-        for name, value in fields.items():
-            if part := PART_OF[name]:
-                parts.setdefault(part, {})[name] = value
-            else:
-                update[name] = value
-        for part, of_part in parts.items():
-            update[part] = replace(getattr(self, part), **of_part)
-        return replace(self, **update)
-
     def with_target(self, target: Target) -> Change:
         """Return this change with another *target*, such as the one with the key that it has now."""
         return replace(self, edit=replace(self.edit, target=target))
@@ -55,7 +41,8 @@ class Change:
         given = self.decision.approvals
         if any(approval.by == person for approval in given):
             return self
-        return self.with_fields(approvals=(*given, Approval(by=person, at=at)))
+        approvals = (*given, Approval(by=person, at=at))
+        return replace(self, decision=replace(self.decision, approvals=approvals))
 
     @property
     def is_bulk(self) -> bool:
@@ -104,10 +91,3 @@ class Change:
             shown for part, shown in standings(self.edit, self.run.result, live).items() if part in self.open_parts
         }
         return next((each for each in (Standing.OTHER, Standing.THERE, Standing.GONE) if each in found), Standing.BACK)
-
-
-PARTS: Final = {"edit": Edit, "request": ChangeRequest, "decision": ChangeDecision, "run": Run, "bulk": Bulk}
-PART_OF: Final = {each.name: "" for each in fields(Change) if each.name not in PARTS} | {
-    each.name: part for part, kind in PARTS.items() for each in fields(kind)
-}
-"""For the name of each field, the part of a change that has it; empty for a field of the change itself."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 from pydantic import Field
 
@@ -115,18 +115,21 @@ class ChangeDecision:
     """Why it was denied, or why somebody used the emergency override."""
     glass_broken: bool = False
 
-    @property
-    def requirements(self) -> dict[str, Any]:
-        """Return what the change requires, by the names of the fields."""
-        return {name: getattr(self, name) for name in REQUIREMENTS}
+    def with_requirements_of(self, other: ChangeDecision) -> ChangeDecision:
+        """Return the same decisions of people about a change that requires what the *other* one requires."""
+        return replace(
+            self,
+            guard=other.guard,
+            approvals_needed=other.approvals_needed,
+            approvers=other.approvers,
+            self_approval=other.self_approval,
+            break_glass=other.break_glass,
+            summoned=other.summoned,
+        )
 
     def has_requirements_of(self, other: ChangeDecision) -> bool:
         """Whether this change requires the same as the *other*."""
-        return self.requirements == other.requirements
-
-
-REQUIREMENTS: Final = ("guard", "approvals_needed", "approvers", "self_approval", "break_glass", "summoned")
-"""The fields of a decision that say what the change requires; the others say what people have decided."""
+        return self == self.with_requirements_of(other)
 
 
 class Held(StrEnum):

@@ -23,6 +23,7 @@ from handlers.changes.diff import excerpt, without_secrets
 from sandbox.slack.validation import are_blocks_too_long, check_message
 from tests.harness.channels import find_emails
 from tests.harness.counting import count_steps
+from tests.harness.proposing import with_fields
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 OURS = re.compile(r"@U0ALICE01|@U0CARA001|!date\^\d+\^\{date_short_pretty\} \{time\}|!subteam\^S0ONCALL|#C0OPS0001")
@@ -141,7 +142,7 @@ def test_a_card_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Cha
 @given(CHANGES, st.sampled_from(["remind-1", "offer-1", "review-2", "break_glass", "late-1", "left"]))
 @settings(max_examples=200, deadline=None)
 def test_a_note_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change, purpose: str) -> None:
-    ended = change.with_fields(revert_failure="changed") if purpose == "left" else change
+    ended = with_fields(change, revert_failure="changed") if purpose == "left" else change
     if (noted := notes_view.note(ended, purpose, None)) is not None:
         _is_harmless(noted)
 

@@ -26,7 +26,7 @@ from handlers.changes.entries import entries_of
 from handlers.changes.items_view import Progress
 from handlers.rules.pairs_view import REACH_WORDS
 from sandbox.slack.validation import check_message, check_view
-from tests.harness.proposing import CHANGES
+from tests.harness.proposing import CHANGES, with_fields
 
 texts = st.text(alphabet="abzé \n\t\"'`*_~:<>&@/.%-\\…$\u3164\u2800\u200b\u202e", max_size=60)
 paths = st.text(alphabet="abc/@:%-.?#\\", max_size=300)
@@ -68,7 +68,7 @@ both = st.one_of(
 def made(what: str, verb: str, before: dict[str, Any], after: dict[str, Any], **fields: Any) -> Change:
     key = "bob.ceo@example.com" if what == "member" else "Redirect_x1"
     creates, destroys = verb in {"create", "add"}, verb in {"delete", "remove"}
-    return Change(
+    change = Change(
         id="0" * 32,
         created=datetime(2026, 11, 22, tzinfo=UTC),
         edit=Edit(
@@ -79,7 +79,8 @@ def made(what: str, verb: str, before: dict[str, Any], after: dict[str, Any], **
         ),
         request=ChangeRequest(requester="U0ALICE01", channel="C0OPS0001"),
         decision=ChangeDecision(guard=Guard.APPROVE),
-    ).with_fields(**fields)
+    )
+    return with_fields(change, **fields)
 
 
 VERBS = {"rule": ("update", "create", "delete"), "member": ("update", "add", "remove")}
