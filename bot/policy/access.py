@@ -17,7 +17,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Need
 from bot.changes.model.parts import ChangeDecision, Guard
 from bot.policy.inquiry import Allowed, Directory, DirectoryUnavailable, Inquiry, NotAllowed, count_people
-from bot.policy.model import APPROVE, BREAK_GLASS, OPERATIONS, Act, GuardRule, Person, Policy, Why, strictest
+from bot.policy.model import APPROVE, BREAK_GLASS, OPERATIONS, Act, GuardRule, Policy, Why, strictest
 
 MAX_UNANSWERED: Final = 3
 """How many lookups of approvers may go unanswered by Slack before no more are made."""
@@ -85,7 +85,8 @@ class Approvers:
     async def require_enough(self, rule: GuardRule) -> None:
         """Require that enough people could approve under *rule*; raises NobodyCanApprove, or as `count` does."""
         if (found := await self.count(rule)) < rule.approvals:
-            raise NobodyCanApprove(rule.approvals, found, self.access.policy().approving_roles(rule))
+            roles = rule.approvers or self.access.policy().roles_for(APPROVE)
+            raise NobodyCanApprove(rule.approvals, found, roles)
 
     async def people_to_mention(self, rule: GuardRule) -> tuple[str, ...]:
         """Return whom a request under *rule* mentions: the approvers that the policy names, else some of the channel who could.
@@ -149,10 +150,6 @@ class Access:
 
     policy: Callable[[], Policy]
     directory: Directory
-
-    async def person(self, user: str) -> Person:
-        """Return a person as Slack knows them; their groups and channels are looked up only where they decide."""
-        return await self.directory.person(user)
 
     async def may(
         self, user: str, channel: str | None, *acts: Act | str, since: datetime | None = None

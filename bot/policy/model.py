@@ -83,6 +83,9 @@ class Channel:
     direct: bool = False
 
 
+NOWHERE: Final = Channel("")
+
+
 def _parse_span(value: Any) -> Any:
     """Parse a duration such as ``24h``. A number alone is refused: its unit would be a guess."""
     if isinstance(value, timedelta):
@@ -260,10 +263,6 @@ class Policy(_Strict):
         """Return the names of the roles that may do *operation*."""
         return tuple(name for name, role in self.roles.items() if role.allows(operation))
 
-    def approving_roles(self, rule: GuardRule) -> tuple[str, ...]:
-        """Return the names of the roles whose people may approve under *rule*."""
-        return rule.approvers or self.roles_for(APPROVE)
-
     def named_ids(self, roles: Iterable[str]) -> tuple[str, ...]:
         """Return the ids of the people and groups that *roles* name, which a request mentions."""
         return tuple(dict.fromkeys(each for role in self.roles_called(roles) for each in (*role.users, *role.groups)))
@@ -282,54 +281,28 @@ class Policy(_Strict):
 
     def judge(self, act: Act, person: Person, place: Channel | None) -> Why | None:
         """Return why *person* may not do *act* at *place*, or, where that is None, anywhere; None where they may."""
-        whys = [self._judge_operation(each, act.roles or (), person, place) for each in act.operations] or [
-            person.barred
-        ]
+        whys = [self.refusal(each, person, place, act.roles) for each in act.operations] or [person.barred]
         return None if None in whys else whys[0]
 
-    def _judge_operation(
-        self, operation: str, roles: tuple[str, ...], person: Person, place: Channel | None
+    def refusal(
+        self, operation: str, person: Person, place: Channel | None, roles: tuple[str, ...] | None = None
     ) -> Why | None:
-        if place is None:
-            return self.refusal_anywhere(operation, person)
-        if operation == APPROVE:
-            return self.approve_refusal(roles, person, place)
-        if operation == BREAK_GLASS:
-            return None if self.holds_any(roles, person, place) else Why.NO_ROLE
-        return self.refusal(operation, person, place)
-
-    def refusal(self, operation: str, person: Person, place: Channel) -> Why | None:
-        """Return why *person* may not do *operation* at *place*; None where they may."""
+        """Return why *person* may not do one *operation*; as `judge`."""
+        held = self.roles_called(self.roles_for(operation) if roles is None else roles)
+        is_free = not self.roles and roles is None
+        is_read = operation.endswith(".read")
         if person.barred is not None:
             return person.barred
-        if not operation.endswith(".read") and (why := self._place_refusal(place)) is not None:
+        if place is None:
+            is_somewhere = any(role.channels or role.is_held_by(person, NOWHERE) for role in held)
+            return None if is_free or is_somewhere else Why.NO_ROLE
+        if not is_read and (why := self._place_refusal(place)) is not None:
             return why
-        # Who may approve is asked separately: people of a named role need not be in the channel.
-        if not operation.endswith(".read") and operation != APPROVE and place.id not in person.channels:
-            return Why.NOT_HERE
-        if not self.roles:
-            return None
-        held = (role for role in self.roles.values() if role.is_held_by(person, place))
-        return None if any(role.allows(operation) for role in held) else Why.NO_ROLE
-
-    def approve_refusal(self, approvers: Sequence[str], person: Person, place: Channel) -> Why | None:
-        """Return why *person* may not approve at *place* what the roles *approvers* decide; None where they may.
-
-        Being named in such a role is the right, wherever they are; everybody else has to be in the channel.
-        """
-        # Being named as an approver is enough: such a role need not have the right to approve as well.
-        if (why := self.refusal(APPROVE, person, place)) is not None and not (approvers and why is Why.NO_ROLE):
-            return why
-        if approvers and not self.holds_any(approvers, person, place):
-            return Why.NO_ROLE
-        return None if self.holds_any(approvers, person, Channel("")) or place.id in person.channels else Why.NOT_HERE
-
-    def refusal_anywhere(self, operation: str, person: Person) -> Why | None:
-        """Return why *person* may not do *operation* in any channel; None where there may be one in which they may."""
-        if person.barred is not None or not self.roles:
-            return person.barred
-        able = [role for role in self.roles.values() if role.allows(operation)]
-        return None if any(role.channels or role.is_held_by(person, Channel("")) for role in able) else Why.NO_ROLE
+        # Being named as an approver is the right, wherever they are; everybody else has to be in the channel.
+        is_named = operation == APPROVE and roles is not None and any(role.is_held_by(person, NOWHERE) for role in held)
+        outside = None if is_read or is_named or place.id in person.channels else Why.NOT_HERE
+        without = None if is_free or any(role.is_held_by(person, place) for role in held) else Why.NO_ROLE
+        return without or outside if operation == APPROVE else outside or without
 
     def _place_refusal(self, place: Channel) -> Why | None:
         """Return why changes can't be made at *place*, since they belong where others see them; None where they can."""
@@ -342,9 +315,6 @@ class Policy(_Strict):
         if self.channels.act and place.id not in self.channels.act:
             return Why.OTHER_CHANNEL
         return None
-
-    def holds_any(self, names: Iterable[str], person: Person, place: Channel) -> bool:
-        return any(role.is_held_by(person, place) for role in self.roles_called(names))
 
 
 def fits(operation: str, pattern: str) -> bool:

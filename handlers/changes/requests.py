@@ -205,7 +205,7 @@ async def _resolve_time(
     gatehouse: Gatehouse,
     starts: datetime | None = None,
 ) -> tuple[datetime, str]:
-    zone = zone_of((await gatehouse.access.person(caller.user)).tz)
+    zone = zone_of((await gatehouse.access.directory.person(caller.user)).tz)
     moment, now = resolve_moment(time, zone, said_at, starts), gatehouse.now()
     if moment is None or moment <= now:  # it may have passed before a request whose process died was resumed
         raise TimeIsPast(time.as_typed)

@@ -180,7 +180,9 @@ async def moment_of(
     """Return the moment since which *text* is; raises BadFilter, with a command as an *example*."""
     if (since := parse_since(text)) is None:
         raise BadFilter(f"“{text[:40]}” isn’t a time. Write 24h, 7d, today, yesterday or last night.", example)
-    zone = (await gatehouse.access.person(caller.user)).tz if since.wall else "UTC"  # lengths need no answer of Slack’s
+    zone = (
+        (await gatehouse.access.directory.person(caller.user)).tz if since.wall else "UTC"
+    )  # lengths need no answer of Slack’s
     if (moment := moment_since(since, zone_of(zone), gatehouse.now())) is None:
         raise BadFilter(f"“{text[:40]}” isn’t in the past. Write 24h, 7d, today, yesterday or last night.", example)
     return moment
@@ -240,7 +242,7 @@ async def _ask_service(asked: Awaitable[Listing[Any]]) -> Health:
 
 @handles(GatehouseWhoami)
 async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    person = await gatehouse.access.person(caller.user)
+    person = await gatehouse.access.directory.person(caller.user)
     allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
     policy = gatehouse.access.policy()
     guards = {kind.value: policy.guard_for(kind.operation, None) for kind in Kind}

@@ -94,7 +94,7 @@ class Guesses:
 
     async def preview(self, readings: Readings, caller: Caller, asked: str) -> Message:
         """Return the card that offers *readings*; their times are fixed, so its buttons do the same whenever they are clicked."""
-        zone = zone_of((await self._gatehouse.access.person(caller.user)).tz)
+        zone = zone_of((await self._gatehouse.access.directory.person(caller.user)).tz)
         if readings.unread:
             context = Context((await self._known_names(caller)).titles, zone, readings.missing)
             meant = [await self._fix_times(each, caller) for each in readings.meant]

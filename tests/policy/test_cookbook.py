@@ -13,7 +13,7 @@ import pytest
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import Guard
 from bot.policy.file import read_policy
-from bot.policy.model import OPERATIONS, Channel, Person, Policy, Why, strictest
+from bot.policy.model import BREAK_GLASS, OPERATIONS, Channel, Person, Policy, Why, strictest
 from tests.harness.programs import ROOT
 
 MAX_LINES: Final = 25
@@ -54,9 +54,9 @@ def two_approvals(policy: Policy) -> None:
     guard = policy.guard_for("rule.delete", None)
 
     assert (guard.guard, guard.approvals, guard.expires) == (Guard.APPROVE, 2, timedelta(hours=4))
-    assert policy.approve_refusal(guard.approvers, of("S0LEADS"), OPS) is None
-    assert policy.approve_refusal(guard.approvers, of("S0ONCALL"), OPS) is None
-    assert policy.approve_refusal(guard.approvers, SOMEBODY, OPS) is Why.NO_ROLE
+    assert policy.refusal("approve", of("S0LEADS"), OPS, guard.approvers) is None
+    assert policy.refusal("approve", of("S0ONCALL"), OPS, guard.approvers) is None
+    assert policy.refusal("approve", SOMEBODY, OPS, guard.approvers) is Why.NO_ROLE
     assert policy.refusal("rule.delete", SOMEBODY, OPS) is None
 
 
@@ -64,10 +64,10 @@ def alone_at_night(policy: Policy) -> None:
     guard = policy.guard_for("rule.update", None)
 
     assert guard.guard is Guard.APPROVE
-    assert policy.holds_any(guard.break_glass, of("S0ONCALL"), OPS)
-    assert not policy.holds_any(guard.break_glass, of("S0LEADS"), OPS)
-    assert policy.approve_refusal(guard.approvers, of("S0ONCALL"), OPS) is Why.NO_ROLE
-    assert policy.approve_refusal(guard.approvers, of("S0LEADS"), OPS) is None
+    assert policy.refusal(BREAK_GLASS, of("S0ONCALL"), OPS, guard.break_glass) is None
+    assert policy.refusal(BREAK_GLASS, of("S0LEADS"), OPS, guard.break_glass) is Why.NO_ROLE
+    assert policy.refusal("approve", of("S0ONCALL"), OPS, guard.approvers) is Why.NO_ROLE
+    assert policy.refusal("approve", of("S0LEADS"), OPS, guard.approvers) is None
 
 
 def support(policy: Policy) -> None:
@@ -83,12 +83,12 @@ def support(policy: Policy) -> None:
 def two_sites(policy: Policy) -> None:
     blog, docs = (policy.guard_for("member.remove", site) for site in ("blog", "docs"))
 
-    assert policy.approve_refusal(blog.approvers, of("S0BLOG001"), SUPPORT) is None
-    assert policy.approve_refusal(blog.approvers, of("S0DOCS001"), SUPPORT) is Why.NO_ROLE
-    assert policy.approve_refusal(docs.approvers, of("S0DOCS001"), SUPPORT) is None
+    assert policy.refusal("approve", of("S0BLOG001"), SUPPORT, blog.approvers) is None
+    assert policy.refusal("approve", of("S0DOCS001"), SUPPORT, blog.approvers) is Why.NO_ROLE
+    assert policy.refusal("approve", of("S0DOCS001"), SUPPORT, docs.approvers) is None
     both = strictest([blog, docs])
-    assert policy.approve_refusal(both.approvers, of("S0LEADS"), SUPPORT) is None
-    assert policy.approve_refusal(both.approvers, of("S0BLOG001", "S0DOCS001"), SUPPORT) is Why.NO_ROLE
+    assert policy.refusal("approve", of("S0LEADS"), SUPPORT, both.approvers) is None
+    assert policy.refusal("approve", of("S0BLOG001", "S0DOCS001"), SUPPORT, both.approvers) is Why.NO_ROLE
 
 
 def user_groups(policy: Policy) -> None:
@@ -111,7 +111,7 @@ def auditors(policy: Policy) -> None:
 
     allowed = [operation for operation in OPERATIONS if policy.refusal(operation, auditor, OPS) is None]
     assert allowed == ["rule.read", "member.read", "audit.read"]
-    assert policy.approve_refusal((), auditor, OPS) is Why.NO_ROLE
+    assert policy.refusal("approve", auditor, OPS) is Why.NO_ROLE
     assert policy.refusal("rule.update", of("S0TEAM001"), OPS) is None
 
 
@@ -130,7 +130,7 @@ def christmas(policy: Policy) -> None:
     assert not freeze.holds_at(datetime(2026, 12, 18, 16, 59, tzinfo=UTC)), "by the clocks of Berlin"
     assert freeze.holds_at(datetime(2026, 12, 18, 17, 0, tzinfo=UTC))
     assert not freeze.holds_at(datetime(2027, 1, 4, 8, 0, tzinfo=UTC))
-    assert policy.holds_any(policy.guard_for("rule.update", None).break_glass, of("S0ONCALL"), OPS)
+    assert policy.refusal(BREAK_GLASS, of("S0ONCALL"), OPS, policy.guard_for("rule.update", None).break_glass) is None
 
 
 def marketing(policy: Policy) -> None:
@@ -139,8 +139,8 @@ def marketing(policy: Policy) -> None:
     assert [policy.refusal(operation, team, OPS) for operation in ("rule.create", "rule.update")] == [None, None]
     assert policy.refusal("rule.delete", team, OPS) is Why.NO_ROLE
     guard = policy.guard_for("rule.create", None)
-    assert policy.approve_refusal(guard.approvers, of("S0ONCALL"), OPS) is None
-    assert policy.approve_refusal(guard.approvers, team, OPS) is Why.NO_ROLE
+    assert policy.refusal("approve", of("S0ONCALL"), OPS, guard.approvers) is None
+    assert policy.refusal("approve", team, OPS, guard.approvers) is Why.NO_ROLE
 
 
 PLAYS: Final[dict[str, Callable[[Policy], None]]] = {

@@ -18,39 +18,11 @@ from tests.harness.colleague import Colleague, approved_by
 from tests.harness.payloads import Forger
 
 OLD = "Redirect_x1old"
-ANNA = "anna.berg@example.com"
-TWO = """
-[roles.everyone]
-channels = ["C0OPS0001"]
-may = ["read", "rule.*"]
-
-[roles.approvers]
-users = ["U0ALICE01", "U0BOB0001"]
-groups = ["S0LEADS"]
-may = ["approve"]
-
-[[guards]]
-operation = "rule.delete"
-guard = "approve"
-approvals = 2
-approvers = ["approvers"]
-
-[[guards]]
-operation = "rule.update"
-guard = "confirm"
-"""
 
 
 @pytest.fixture
 def bob_in_ops(workspace: Sandbox) -> Colleague:
     return Colleague(workspace, "U0BOB0001", OPS)
-
-
-@pytest.mark.policy(TWO)
-async def test_what_no_role_allows_is_refused_and_help_leaves_it_out(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.is_refused(f"/members remove {ANNA}")
-
-    assert "members remove" not in alice.slack_text(await alice.says("/gatehouse help members"))
 
 
 async def test_what_waits_already_is_not_requested_twice(
@@ -102,14 +74,6 @@ async def test_changes_are_taken_only_where_others_of_the_workspace_see_them(
     assert [entry.detail["why"] for entry in await alice.store.audit.find(Filters(who=alice.id))] == [why]
     assert workspace.services.rules.calls("PUT") == []
     assert "API v1 to v2" in alice.slack_text(await alice.says("/rules list", channel=channel))
-
-
-@pytest.mark.threat("A6")
-async def test_where_slack_does_not_say_who_somebody_is_nobody_may(workspace: Sandbox, alice: Colleague) -> None:
-    workspace.slack.faults.add("internal_error", method="users.info", times=3)
-
-    await alice.is_refused(f"/rules off {OLD}")
-    assert workspace.services.rules.calls("PUT") == []
 
 
 @pytest.mark.threat("C4")

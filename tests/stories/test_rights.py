@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeAlias
 
 import pytest
 
 from bot.changes.model.states import State
-from handlers.explain.table import is_problem
 from handlers.files.import_form_view import MEMBERS
-from handlers.grammar.parser import ALL
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
 from sandbox.slack.message import Message
 from tests.conftest import OPS, Clock
 from tests.harness.colleague import Colleague, approved_by
 from tests.harness.looking import open_details
-from tests.harness.truth import changes_of
 
 ZED = "zed@example.com"
 NEW = "new@example.com"
@@ -191,14 +188,6 @@ def shared(workspace: Sandbox) -> None:
     channels[OPS] = replace(channels[OPS], is_ext_shared=True)
 
 
-def deactivated(user: str) -> Callable[[Sandbox], None]:
-    def left(workspace: Sandbox) -> None:
-        users = workspace.slack.state.users
-        users[user] = replace(users[user], is_deleted=True)
-
-    return left
-
-
 async def held(workspace: Sandbox, alice: Colleague, cara: Colleague) -> Message:
     """The card of a deletion that Cara approved while the service was away."""
     card = await alice.says(f"/rules delete {OLD}")
@@ -206,19 +195,6 @@ async def held(workspace: Sandbox, alice: Colleague, cara: Colleague) -> Message
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.is_notified("approved")  # its delivery asks Slack about her, too
     return await alice.sees_change(state=State.APPROVED, where=lambda change: change.run.waits)
-
-
-@pytest.mark.parametrize("who", ["U0ALICE01", "U0CARA001"])
-async def test_an_approval_that_waited_does_not_outlive_an_account(
-    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock, who: str
-) -> None:
-    card = await held(workspace, alice, cara)
-    deactivated(who)(workspace)
-    clock.ahead += timedelta(minutes=2)
-
-    failed = await alice.sees_change(state=State.FAILED, where=lambda change: change.run.lost_right == who)
-    assert failed.ts == card.ts
-    assert workspace.services.rules.calls("DELETE") == []
 
 
 async def test_nothing_is_done_or_told_in_a_channel_that_is_shared_by_then(
@@ -252,45 +228,3 @@ async def test_a_request_in_a_channel_that_is_shared_by_now_reminds_its_requeste
 
     await alice.is_notified("remind")
     assert alice.thread(card) == []
-
-
-async def test_what_waits_is_not_done_while_slack_does_not_say_who_may(
-    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
-) -> None:
-    await held(workspace, alice, cara)
-    workspace.slack.faults.add("internal_error", method="users.info")
-    clock.ahead += timedelta(minutes=2)
-    await alice.sees_change(state=State.APPROVED, where=lambda change: "Slack" in change.run.waits)
-    assert workspace.services.rules.calls("DELETE") == []
-
-    clock.ahead += timedelta(minutes=2)
-    await alice.sees_change(of=OLD)
-    assert len(workspace.services.rules.calls("DELETE")) == 1
-
-
-LEADS: Final = """
-[roles.leads]
-users = ["U0CARA001"]
-may = ["*"]
-"""
-
-
-@pytest.mark.policy(LEADS)
-async def test_whoever_may_nothing_learns_nothing_of_a_change_by_its_reference(
-    workspace: Sandbox, bob: Colleague, cara: Colleague
-) -> None:
-    """By no command that takes one, from another channel than its card's, whatever became of it."""
-    gatehouse, elsewhere = workspace.bot.gatehouse, Colleague(workspace, bob.id, "C0SUPPORT")
-    for text in (f"/rules off {OLD}", f"/members grant {ANNA} beta for 2h because she tests it"):
-        await cara.says(text)
-        await cara.says("/gatehouse undo")
-    changes = await changes_of(gatehouse.store, cara.id)
-    assert {bool(change.run.undone_by) for change in changes} == {True, False}
-
-    for kind in (kind for kind in ALL if "change" in {each.name for each in fields(kind)}):
-        for change in changes:
-            told = await elsewhere.says(f"/{kind.service} {kind.verb} {change.id[:8]}")
-            assert is_problem(told.blocks), f"{kind.verb} {change.edit.kind}"
-            assert not any(
-                telling in elsewhere.slack_text(told) for telling in ("Old shop", "Anna", "beta", "undone", cara.id)
-            )
