@@ -20,6 +20,8 @@ from bot.text.times import seconds_of
 
 READS: Final = ("rule.read", "member.read", "audit.read")
 APPROVE: Final = "approve"
+SHARE: Final = "share"
+"""To show everybody in a channel what was read: no role gives it, the place does."""
 BREAK_GLASS: Final = "break-glass"
 """Not an operation that roles may have: guards name its roles."""
 SETTINGS: Final = "settings.update"
@@ -293,6 +295,8 @@ class Policy(_Strict):
         is_read = operation.endswith(".read")
         if person.barred is not None:
             return person.barred
+        if operation == SHARE:
+            return Why.SHARED_CHANNEL if place is not None and place.shared else None
         if place is None:
             is_somewhere = any(role.channels or role.is_held_by(person, NOWHERE) for role in held)
             return None if is_free or is_somewhere else Why.NO_ROLE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -144,6 +144,11 @@ def empty_message(mark: str, head: str, more: str = "", command: Command | None 
     """Return the message for a list with nothing in it; with a button that gives *command* again."""
     again = [turn_button("Refresh", command, 0)] if command is not None else []
     return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}".strip()), *messages.actions(again)])
+
+
+def unshown_line(unreadable: Collection[str]) -> str:
+    """Return the line that says that not all may be shown, where there are services that the reader may not read."""
+    return "\nChanges that your roles don’t let you read aren’t shown." if unreadable else ""
 
 
 def nothing_text(unread: str) -> str:

@@ -9,9 +9,7 @@ from dataclasses import replace
 from bot.clients.lists import Gap
 from bot.gatehouse import Gatehouse
 from bot.members import csv
-from bot.policy.inquiry import NotAllowed
 from bot.policy.limits import EXPORT_RATE
-from bot.policy.model import Why
 from bot.rules import files
 from bot.rules.model import Rule
 from bot.rules.secrets import holds_secret
@@ -30,8 +28,6 @@ from handlers.slack.reply import Attached, Caller, Reply
 
 @handles(RulesExport)
 async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    if command.here and (await gatehouse.access.directory.place(caller.channel)).shared:
-        raise NotAllowed(Why.SHARED_CHANNEL, "export", caller.user)
     gatehouse.limits.take(EXPORT_RATE, caller.user)
     listing = await gatehouse.rules.all()
     rules = listing.whole()

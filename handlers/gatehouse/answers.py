@@ -26,7 +26,7 @@ from bot.store.outbox import Purpose
 from bot.text.times import moment_since, parse_since
 from handlers.blocks.messages import ListPage, plural, strip_markup
 from handlers.changes.decisions import can_decide
-from handlers.changes.list_view import MAX_LISTED, RowFacts
+from handlers.changes.list_view import MAX_LISTED, RowFacts, unshown_line
 from handlers.changes.requests import zone_of
 from handlers.changes.times import due_order
 from handlers.errors import BadFilter
@@ -68,9 +68,7 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
     page = ListPage.of_part(found, command.page, MAX_LISTED)
     changes = await changes_behind(page.items, gatehouse, as_sets=not command.ref)
     facts = await facts_of(changes.values(), gatehouse)
-    unread = unread_line(filters.unreadable)
-    view = audit_view.entries(page, changes, facts, filters, unread=unread, public=caller.public, command=command)
-    return Private(view)
+    return Private(audit_view.entries(page, changes, facts, filters, public=caller.public, command=command))
 
 
 async def facts_of(changes: Iterable[Change], gatehouse: Gatehouse) -> RowFacts:
@@ -117,11 +115,6 @@ def readable(changes: Iterable[Change], unreadable: Collection[str]) -> list[Cha
     return [each for each in changes if each.edit.target.service not in unreadable]
 
 
-def unread_line(unreadable: Collection[str]) -> str:
-    """Return the line that says that not all may be shown, where there are services that the reader may not read."""
-    return "\nChanges that your roles don’t let you read aren’t shown." if unreadable else ""
-
-
 async def _target_filters(text: str, every: Filters, gatehouse: Gatehouse) -> Filters:
     """Return the filters for the target that *text* names, by the audit first, since it has deleted ones, too.
 
@@ -129,15 +122,11 @@ async def _target_filters(text: str, every: Filters, gatehouse: Gatehouse) -> Fi
     """
     if not text:
         return every
-    rule = replace(every, targets=await _rule_targets(text, gatehouse))
-    if RULE_ID.fullmatch(text) and await _is_known(rule, gatehouse):
-        return rule
-    part = replace(every, ref=text)
-    if (REFERENCE.fullmatch(text) or "@" in text or "/" in text) and await _is_known(part, gatehouse):
-        return part
+    rule, part = replace(every, targets=await _rule_targets(text, gatehouse)), replace(every, ref=text)
     named = replace(every, targets=tuple(await gatehouse.store.audit.find_targets(text)))
-    for about in (named, part):
-        if await _is_known(about, gatehouse):
+    exact = [rule] * bool(RULE_ID.fullmatch(text)) + [part] * bool(REFERENCE.fullmatch(text) or set("@/") & set(text))
+    for about in (*exact, named, part):
+        if await gatehouse.store.audit.find(about, 1):
             return about
     if "rules" not in every.unreadable:
         try:
@@ -150,10 +139,6 @@ async def _target_filters(text: str, every: Filters, gatehouse: Gatehouse) -> Fi
         " or a time with since:24h.",
         "gatehouse audit Old shop since:yesterday",
     )
-
-
-async def _is_known(about: Filters, gatehouse: Gatehouse) -> bool:
-    return bool(await gatehouse.store.audit.find(about, 1))
 
 
 async def _rule_targets(rule_id: str, gatehouse: Gatehouse) -> tuple[str, ...]:
@@ -266,7 +251,7 @@ async def show_pending(command: GatehousePending, caller: Caller, gatehouse: Gat
     held = [each for each in await gatehouse.store.changes.list_planned() if each.run.held]
     unreadable = await unreadable_services(caller, gatehouse)
     changes = readable([*found.changes, *held], unreadable)
-    waiting = replace(found, changes=changes, unread=unread_line(unreadable))
+    waiting = replace(found, changes=changes, unread=unshown_line(unreadable))
     page = ListPage.of(waiting.changes, command.page, MAX_LISTED)
     facts = await facts_of(page.items, gatehouse)
     able = () if caller.public else page.items
@@ -288,7 +273,7 @@ async def show_planned(command: GatehousePlanned, caller: Caller, gatehouse: Gat
     found = readable(await coming_changes(gatehouse), unreadable)
     page = ListPage.of(found, command.page, MAX_LISTED)
     facts = await facts_of(page.items, gatehouse)
-    planned, unread = sum(each.state is State.PLANNED for each in found), unread_line(unreadable)
+    planned, unread = sum(each.state is State.PLANNED for each in found), unshown_line(unreadable)
     return Private(views.planned_list(page, facts, command, planned=planned, public=caller.public, unread=unread))
 
 

@@ -12,7 +12,7 @@ from bot.store.audit import Entry, Filters
 from bot.text.emails import mask_email
 from handlers.blocks import messages
 from handlers.blocks.messages import ListPage, Message, code, esc, plural, quote
-from handlers.changes.list_view import RowFacts, empty_message, list_message, nothing_text, row, rows
+from handlers.changes.list_view import RowFacts, empty_message, list_message, nothing_text, row, rows, unshown_line
 from handlers.changes.people import public_text
 from handlers.changes.subject import subject
 from handlers.changes.times import when
@@ -29,12 +29,11 @@ def entries(
     facts: RowFacts,
     filters: Filters,
     *,
-    unread: str = "",
     public: bool,
     command: GatehouseAudit,
 ) -> Message:
     """Return a page of what happened, the newest first: a row for each change, a line for anything else."""
-    looked_for = _filters_text(filters, command)
+    looked_for, unread = _filters_text(filters, command), unshown_line(filters.unreadable)
     if not page.items:
         return empty_message(":mag:", f"{nothing_text(unread)} is on record{looked_for}.", unread)
     told = [

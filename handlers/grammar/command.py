@@ -161,8 +161,6 @@ class Command:
     """Whether it could change something without another form or click."""
     destroys: ClassVar[bool] = False
     """Whether it takes something away: never suggested for a typo."""
-    is_public: ClassVar[bool] = False
-    """Whether its answer is for the whole channel, without being shared."""
     reads: ClassVar[str] = ""
     """The operation of the policy that shows what it is about, which the caller must be allowed whatever else it does."""
     needs: ClassVar[tuple[str, ...]] = ()

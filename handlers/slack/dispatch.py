@@ -18,7 +18,7 @@ from bot.gatehouse import Gatehouse
 from bot.metrics import NOT_UNDERSTOOD, CommandTimer
 from bot.policy.inquiry import NotAllowed
 from bot.policy.limits import COMMAND_RATE
-from bot.policy.model import Why
+from bot.policy.model import SHARE
 from handlers import errors
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
@@ -317,10 +317,9 @@ class Dispatcher:
 
     async def _check_right(self, command: Command | type[Command], caller: Caller) -> None:
         """Whether the caller may, here; raises NotAllowed or DirectoryUnavailable."""
-        access = self._gatehouse.access
-        await access.require(caller.user, caller.channel, *command.acts())
-        if (caller.public or command.is_public) and (await access.directory.place(caller.channel)).shared:
-            raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user)
+        is_public = caller.public or getattr(command, "here", False)
+        acts = (*command.acts(), *((SHARE,) if is_public else ()))
+        await self._gatehouse.access.require(caller.user, caller.channel, *acts)
 
     async def _save_form(self, request: FormRequest) -> View | Recorded:
         timer = CommandTimer(_metric_name(request))

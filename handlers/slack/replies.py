@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import structlog
 
@@ -15,7 +15,7 @@ from bot.changes.model.change import Change
 from bot.gatehouse import Gatehouse
 from bot.policy.access import Access
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
-from bot.policy.model import Why
+from bot.policy.model import SHARE, Act
 from bot.store.audit import Event
 from bot.store.db import CommitUnknown, StoreError
 from handlers.blocks import messages, modals
@@ -35,8 +35,6 @@ log = structlog.get_logger(__name__)
 
 REFUSAL: Final = "gatehouse_refusal"
 """The name under which a stored request holds the answer that says that nothing was changed: then it is not done any more."""
-SHARE: Final = "share"
-"""What a button does that answers for a whole channel to see, and what it is called where it isn't allowed."""
 
 
 class Answers:
@@ -260,16 +258,11 @@ class Answers:
 
 async def _without_refused_buttons(message: Message, caller: Caller, access: Access) -> Message:
     """Return *message* without buttons of commands that the caller may not use here; what Slack doesn't say, a click will."""
-    needed = {name for block in message.blocks for button in _buttons(block) for name in _operations(button)}
-    refused: frozenset[str] = frozenset()
-    if needed - {SHARE}:
-        answers = await access.refusals_by_operation(caller.user, caller.channel)
-        refused |= {operation for operation, why in answers.items() if why not in {None, Why.CANT_TELL}}
-    if SHARE in needed:
+    refused = set()
+    for acts in {_acts_of(button) for block in message.blocks for button in _buttons(block)}:
         with suppress(DirectoryUnavailable):
-            refused |= {SHARE} if (await access.directory.place(caller.channel)).shared else set()
-    if not refused:
-        return message
+            if not await access.is_allowed(caller.user, caller.channel, *acts):
+                refused.add(acts)
     return replace(message, blocks=tuple(filter(None, (_without_refused(block, refused) for block in message.blocks))))
 
 
@@ -278,28 +271,29 @@ def _buttons(block: Block) -> list[Block]:
     return [*block.get("elements", ()), *accessory]
 
 
-def _operations(button: Block) -> frozenset[str]:
-    """Return the operations of which the command of *button* needs one; none for a command that only reads."""
+Acts: TypeAlias = tuple[Act | str, ...]
+
+
+def _acts_of(button: Block) -> Acts:
+    """Return what the command of *button* takes; nothing for a command that only reads."""
     name = action_name(str(button.get("action_id")))
     if name == SHARE:
-        return frozenset({SHARE})
-    return _find_needs(str(button["value"])) if name in RUNNING | {"temporary"} else frozenset()
+        return (SHARE,)
+    return _acts_to_run(str(button["value"])) if name in RUNNING | {"temporary"} else ()
 
 
 @lru_cache(maxsize=4096)  # a list has twenty buttons, and is asked for again and again
-def _find_needs(value: str) -> frozenset[str]:
-    """Return the operations of which the command that a button holds needs one; none where it only reads."""
+def _acts_to_run(value: str) -> Acts:
     try:
         command = parse(*value.partition(" ")[::2])
     except Unclear:
-        return frozenset()
-    is_reading = all(operation.endswith(".read") for operation in command.needs)
-    return frozenset() if is_reading else frozenset(command.needs)
+        return ()
+    return () if all(operation.endswith(".read") for operation in command.needs) else tuple(command.acts())
 
 
-def _without_refused(block: Block, refused: frozenset[str]) -> Block | None:
-    """Return *block* without the buttons whose commands need what is *refused*; None where nothing is left of it."""
-    gone = [button for button in _buttons(block) if (needs := _operations(button)) and needs <= refused]
+def _without_refused(block: Block, refused: Collection[Acts]) -> Block | None:
+    """Return *block* without the buttons whose acts are *refused*; None where nothing is left of it."""
+    gone = [button for button in _buttons(block) if _acts_of(button) in refused]
     if not gone:
         return block
     if block.get("type") == "actions":

@@ -94,15 +94,11 @@ async def test_no_command_tells_what_its_caller_may_not_read(
             state.stack(bob.id).clear()
             clock.ahead += timedelta(seconds=1)
 
-    shown = [event["entry"]["request"] or {} for event in iter_queue(seen) if event.get("type") == "traffic"]
+    events = [seen.get_nowait() for _ in range(seen.qsize())]
+    shown = [event["entry"]["request"] or {} for event in events if event.get("type") == "traffic"]
     theirs = [one for one in shown if one.get("channel", bob.channel) in {bob.channel, bob.dm, bob.id}]
     told = [readable_text(text) for text in strings(theirs)]
     told += [(file.content or b"").decode(errors="replace") for file in state.files.all.values()]
     assert len(told) > 1_000
     for of in RIGHTS[rights][1]:
         assert [text[:200] for text in told if f"{of}leak" in text.casefold()] == []
-
-
-def iter_queue(queue: asyncio.Queue[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    while not queue.empty():
-        yield queue.get_nowait()

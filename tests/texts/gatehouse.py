@@ -20,9 +20,8 @@ from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import Preferences
 from handlers.blocks.messages import ListPage
 from handlers.changes import freeze_view
-from handlers.changes.list_view import RowFacts
+from handlers.changes.list_view import RowFacts, unshown_line
 from handlers.gatehouse import audit_view, digest_view, home_view, views
-from handlers.gatehouse.answers import unread_line
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
@@ -134,7 +133,7 @@ def waiting() -> Iterator[Sample]:
     yield "nothing pending", views.pending_list(nobody, Waiting(), RowFacts(), pending, public=False)
     yield (
         "pending, and none that the reader may read",
-        views.pending_list(nobody, Waiting(unread=unread_line(["rules"])), RowFacts(), pending, public=False),
+        views.pending_list(nobody, Waiting(unread=unshown_line(["rules"])), RowFacts(), pending, public=False),
     )
     both, mine = page(CHANGES[2]), {CHANGES[2].id}
     found = Waiting([CHANGES[2]])
@@ -143,7 +142,7 @@ def waiting() -> Iterator[Sample]:
     yield "temporary", views.planned_list(page(CHANGES[1]), FACTS, timers, planned=0, public=False)
     to_come = with_fields(CHANGES[0], state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
     yield "planned and temporary", views.planned_list(page(to_come, CHANGES[1]), FACTS, timers, planned=1, public=False)
-    some = views.planned_list(page(CHANGES[1]), FACTS, timers, planned=0, public=False, unread=unread_line(["rules"]))
+    some = views.planned_list(page(CHANGES[1]), FACTS, timers, planned=0, public=False, unread=unshown_line(["rules"]))
     yield "temporary, and some that the reader may not read", some
 
 
