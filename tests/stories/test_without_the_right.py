@@ -16,6 +16,7 @@ from handlers.grammar.command import Command
 from handlers.grammar.parser import ALL
 from sandbox.demo import Sandbox
 from tests.conftest import Clock
+from tests.drills.fleet import until
 from tests.harness.channels import readable_text, strings
 from tests.harness.colleague import Colleague
 from tests.harness.second_person import toml
@@ -79,8 +80,13 @@ async def test_no_command_tells_what_its_caller_may_not_read(
         rules.put((rules.get(rule) or {}) | {"name": f"Planted ruleleak {rule}"})
     for name, email in (("Nora Memberleak", NORA), ("Planted Memberleak", UNNAMED)):
         members.put("site_1", {"name": name, "email": email, "allowedSegments": ["free"]})
+
+    async def is_settled() -> bool:
+        return not {State.APPROVED, State.APPLYING} & {change.state for change in await all_changes(alice.store)}
+
     for text in (*SAID["rule"], *SAID["member"]):
         await alice.replied(text)
+        await until(is_settled, "what was planted is under way no more")
     await alice.sees_change(of=NORA, state=State.PROPOSED)
     references = [change.id[:8] for change in await all_changes(alice.store) if not change.set_id]
     assert len(references) == 10
