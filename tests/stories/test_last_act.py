@@ -68,10 +68,11 @@ def types(text: str, *before: str | int, refused: bool = False) -> Act:
 
 
 HOUR, PLAN, DELETE = f"/rules off {OLD} for 1h", f"/rules off {OLD} in 1h", f"/rules delete {OLD}"
+SALE: Final = f'/rules set {OLD} description="For the sale"'
 FREEZE: Final = "/gatehouse freeze shop.example.com for 2h"
 PERFORMED: Final = (
     types(NEW),
-    types(f'/rules set {OLD} description="For the sale"'),
+    types(SALE),
     types("/rules on Redirect_bfri1"),
     types(f"/rules off {OLD}"),
     types(HOUR),
@@ -99,7 +100,7 @@ PERFORMED: Final = (
     clicks("extend", HOUR),
     clicks("until", HOUR, form=("Until when?", "3h")),
     clicks("stop", "held", f"cara:/rules off {OLD} {OTHER}", refused=True),
-    clicks("putback", HOUR, "edited", 61),
+    clicks("putback", f"{SALE} for 1h", "edited", 61),
     clicks("now", PLAN),
     clicks("replan", PLAN, form=("When?", "in 3h"), refused=True),
     clicks("again", f"/rules off {OLD}", "undo"),
@@ -144,7 +145,7 @@ async def happens(what: str | int, alice: Colleague, cara: Colleague, clock: Clo
     elif what == "held":
         rules.stage.faults = Held(only_writes=True)
     elif what == "edited":
-        rules.put({**(rules.get(OLD) or {}), "name": "Somebody's work"})
+        rules.put({**(rules.get(OLD) or {}), "description": "Theirs"})
     elif what.startswith("/"):
         await alice.says(what)
     elif what.startswith("cara:"):
