@@ -30,6 +30,7 @@ from tests.harness.channels import watching_channels
 from tests.harness.colleague import Colleague
 from tests.harness.failpoints import failing
 from tests.harness.lock_order import watching_lock_order
+from tests.harness.statements import share_statements
 from tests.harness.truth import watching_truth
 
 if TYPE_CHECKING:
@@ -181,6 +182,7 @@ async def busy_sandbox(
     with failing(timing.failpoint):
         async with running_sandbox(folder, timing=timing, now=clock, **more) as sandbox:
             sandbox.slack.delivery.patience = sandbox.slack.state.trigger_life = patience
+            share_statements(sandbox.bot.gatehouse.store)
             if clock is not None:
                 clock.wake_workers = sandbox.bot.wake_workers
             yield sandbox

@@ -27,6 +27,7 @@ from bot.server.services import Services as Clients
 from bot.store.engine import Store, open_store
 from sandbox.services.database import Record
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from tests.harness.statements import share_statements
 
 SITE: Final = "site_1"
 Way = Callable[[str, str], Awaitable[str]]
@@ -105,4 +106,5 @@ async def open_ground(
         rules = await reached("rules", services.rules_url, **{"x-api-key": RULES_KEY})
         members = await reached("members", services.members_url, Authorization=f"Bearer {MEMBERS_KEY}")
         store = await stack.enter_async_context(open_store(database_url, now=now))
+        share_statements(store)
         yield services, RulesClient(rules), GroupsClient(rules), MembersClient(members, SITE), store
