@@ -78,19 +78,16 @@ async def _settle(store: Store, tx: AsyncConnection, change: Change, now: dateti
     for owed in await store.changes.owed_on(tx, change.edit.target):
         if owed.id == change.id:
             continue
-        closed = _closed_parts(owed, change)
-        is_back = len(closed) < len(owed.run.closed)
+        was, closed = owed.run.closed, _closed_parts(owed, change)
         # Somebody was asked about it at its end, and now it is as the change had left it.
         is_asked = bool(change.request.undoes and owed.run.revert_failure)
-        if is_asked and owed.standing(change.run.result) is Standing.THERE:
-            is_back = True
-        if is_back:
+        if was.keys() - closed.keys() or (is_asked and owed.shown_by(change.run.result) is Standing.THERE):
             await _reopen(store, tx, owed, closed, now)
-        elif closed != owed.run.closed:
+        elif closed != was:
             await record(store, tx, owed, replace(owed, run=replace(owed.run, closed=closed)))
-            closes.append(owed.id)
         else:
             continue
+        closes += [owed.id] if closed.keys() - was.keys() else []
         await store.outbox.enqueue(tx, owed.set_id or owed.id, "card")
     if closes:
         await store.changes.record(tx, change, replace(change, run=replace(change.run, closes=tuple(closes))))

@@ -163,11 +163,11 @@ class FollowUps:
         """Return what a temporary *change* did and no later one took away, each with what it shows now; raises a ClientError."""
         done = [each for each in await self._done_of(change) if each.closed_by is None]
         now = await self.read_targets([each.edit.target for each in done])
-        ended = await self._ended(done)
+        ended = await self._find_ended(done)
         looked = []
         for each, (target, live) in zip(done, now, strict=True):
             # Nobody knows which rule it made, if it made one.
-            found = Standing.OTHER if target.key is None else each.standing(live)
+            found = Standing.OTHER if target.key is None else each.shown_by(live)
             looked.append((Undoing(each.with_target(target), live, ended), found))
         return looked
 
@@ -183,10 +183,10 @@ class FollowUps:
             live = dict(await self.read_targets(edited))
         except ClientError:
             live = {}
-        ended = await self._ended(changes)
+        ended = await self._find_ended(changes)
         return [Undoing(each, live.get(each.edit.target, each.run.result), ended) for each in called]
 
-    async def _ended(self, changes: Sequence[Change]) -> Sequence[Change]:
+    async def _find_ended(self, changes: Sequence[Change]) -> Sequence[Change]:
         """Return those of the temporary changes that *changes* closed of which the end is past, or that were undone."""
         closed = await self.store.changes.get_many(list({owed for each in changes for owed in each.run.closes}))
         wholes = await self.store.changes.get_many([each.set_id for each in closed.values() if each.set_id is not None])

@@ -137,7 +137,7 @@ def _inverse_edit(change: Change, live: Document | None, ended: Sequence[Change]
         after = RuleDraft.model_validate(after).body()
     elif after is not None and kind is Kind.MEMBER_ADD:
         after = {name: after[name] for name in ("name", "email", "allowedSegments") if name in after}
-    if change.standing(live) is Standing.THERE:
+    if change.shown_by(live) is Standing.THERE:
         before = live
         if live is not None and after is not None:
             after = with_parts(change.open_parts, edit.before or {}, edit, live)

@@ -189,7 +189,7 @@ def classify(sent: Sent, reading: Reading) -> Move | None:
             return Invalidate(live=error.live)
         # To delete what somebody else has deleted is no failure: the request is out of date.
         gone = isinstance(error, NotFound) and change.edit.after is None
-        return Invalidate(why=_refused(error)) if gone else Fail(why=_refused(error))
+        return Invalidate(why=_refusal_of(error)) if gone else Fail(why=_refusal_of(error))
     diverged = reading.verification is Verification.DIVERGED
     # The service took it and made something of its own of it; a deletion has nothing to be altered.
     altered = sent.answer is not None and diverged and None not in (reading.live, change.edit.after)
@@ -199,14 +199,14 @@ def classify(sent: Sent, reading: Reading) -> Move | None:
     if sent.answer is not None:
         return MarkUnknown(answer=sent.answer.text, key=change.edit.target.key)
     if sent.is_mixed and reading.is_undone and change.run.attempt <= 1:
-        return Fail(why=_refused(error))
+        return Fail(why=_refusal_of(error))
     refused = isinstance(error, Refusal) and not isinstance(error, RateLimited)
     if change.set_id is not None and change.edit.kind is not Kind.RULE_CREATE and not diverged and not refused:
         return None
-    return MarkUnknown(why=_refused(error))
+    return MarkUnknown(why=_refusal_of(error))
 
 
-def _refused(error: SendError | None) -> Refused | None:
+def _refusal_of(error: SendError | None) -> Refused | None:
     """Return what is recorded of *error*: what the service said, or what became of the call, and its code."""
     return None if error is None else Refused(code=error.code, words=str(error)[:300])
 

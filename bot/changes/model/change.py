@@ -85,7 +85,7 @@ class Change:
         """Return the id of the later change that left nothing of it to be put back; None while something is."""
         return None if self.open_parts or not self.run.closed else list(self.run.closed.values())[-1]
 
-    def standing(self, live: Document | None) -> Standing:
+    def shown_by(self, live: Document | None) -> Standing:
         """Return what *live*, its target, shows of its open parts together: OTHER where it does of one of them."""
         found = {
             shown for part, shown in standings(self.edit, self.run.result, live).items() if part in self.open_parts

