@@ -135,8 +135,8 @@ async def _target_filters(text: str, every: Filters, gatehouse: Gatehouse) -> Fi
             if error.candidates:
                 raise
     raise BadFilter(
-        f"Nothing on record is called “{text[:60]}”. Name a rule, a member or a change’s reference; a person with who:@name,"
-        " or a time with since:24h.",
+        f"Nothing on record{' that you can read' * bool(every.unreadable)} is called “{text[:60]}”. Name a rule, a member or"
+        " a change’s reference; a person with who:@name, or a time with since:24h.",
         "gatehouse audit Old shop since:yesterday",
     )
 
