@@ -183,6 +183,8 @@ class _Reading(Generic[T]):
     unreadable: int = 0
     totals: list[int] = field(default_factory=list)
     is_at_end: bool = False
+    doubled: set[str] = field(default_factory=set)
+    """The keys that two records of one page share and that differ: neither of them is believed."""
     unknown: list[str] = field(default_factory=list)
     """The names of fields beside the records of any page that may be about more records."""
 
@@ -192,6 +194,8 @@ class _Reading(Generic[T]):
         """Add the *items* of a page; return whether any of them is new."""
         read = list(items(page.records))
         made = [(key_of(item), item) for item in read if item is not None]
+        here: dict[str, T] = {}
+        self.doubled |= {key for key, item in made if here.setdefault(key, item) != item}
         new = len(page.records) - sum(key in self.known for key, _ in made)
         self.known.update(made)
         self.unreadable += len(read) - len(made)
@@ -218,14 +222,14 @@ class _Reading(Generic[T]):
         reached = self.count >= self.totals[-1] if self.totals else self.is_at_end
         is_all_that_is_known = reached and not self.moved
         sign = ", ".join([*dict.fromkeys(self.unknown)][:MAX_SIGNS]) if is_all_that_is_known else ""
-        truncated = bool(sign) or not is_all_that_is_known
+        truncated = bool(sign or self.doubled) or not is_all_that_is_known
         if not truncated and not self.unreadable:
             return Listing(service, list(self.known.values()))
         strangers = self.count - self.unreadable - len(self.known)
         total = max([self.count, *self.totals[-1:]]) - strangers
-        is_counted = total > len(self.known) and not sign
-        gap = Gap(len(self.known), total if is_counted else None, sign)
-        return Listing(service, list(self.known.values()), gap, truncated)
+        known = [item for key, item in self.known.items() if key not in self.doubled]
+        is_counted = total > len(known) and not sign
+        return Listing(service, known, Gap(len(known), total if is_counted else None, sign), truncated)
 
 
 Document = dict[str, Any]

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.rules.actions import Hits, effect
-from bot.rules.conditions import NeverHolds, holds
+from bot.rules.conditions import OPERATORS, NeverHolds, holds
 from bot.rules.expressions import SLASHED, CannotTell
-from bot.rules.model import Groups, Off, OffKind, Pair, Rule, Source, why_group_is_off
+from bot.rules.model import ACTIVE, INACTIVE, Groups, Off, OffKind, Pair, Rule, Source, why_group_is_off
 from bot.rules.outcomes import Match, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, match_pair, may_differ
 from bot.rules.url import KEYS, NotAUrl, Url, sent_text
 
@@ -18,6 +18,7 @@ MAX_LENGTH_DIFFERENCE: Final = 400
 """Characters by which two URLs may differ in length and still count as near."""
 
 KEY_SPELLINGS: Final = {key.casefold(): key for key in KEYS}
+OPERATOR_SPELLINGS: Final = {operator.casefold(): operator for operator in OPERATORS if operator}
 
 Variants = Sequence[tuple[NearKind, Url]]
 
@@ -59,9 +60,11 @@ Near = tuple[NearKind, str]
 
 
 def _why_near(source: Source, url: Url, others: Variants) -> Near | None:
-    key, value = KEY_SPELLINGS.get((source.key or "").casefold()), source.value or ""
-    if key is not None and key != source.key and holds(source.operator, value, url.subject(key)):
-        return NearKind.KEY, key
+    value = source.value or ""
+    key = KEY_SPELLINGS.get((source.key or "").casefold(), source.key)
+    operator = OPERATOR_SPELLINGS.get((source.operator or "").casefold(), source.operator)
+    if (key, operator) != (source.key, source.operator) and holds(operator, value, url.subject(key)):
+        return (NearKind.KEY, key or "") if key != source.key else (NearKind.OPERATOR, operator or "")
     tested = url.subject(source.key)
     if tested is None:
         return None
@@ -124,10 +127,14 @@ def judge(
     rule: Rule, url: Url, groups: Groups | None = None, pairs: NumberedPairs | None = None
 ) -> Match | Undecidable | None:
     """Judge *rule* for *url*; None where none of its conditions holds. *pairs*: those that may hold, by default all."""
+    if not rule.pairs:
+        return Undecidable(rule, 0, why_not_understood(rule), _why_off(rule, url, groups))
     hits, undecidable = _try_pairs(rule, enumerate(rule.pairs or (), start=1) if pairs is None else pairs, url)
     if not hits:
         return undecidable and replace(undecidable, off=_why_off(rule, url, groups))
     first = hits[0]
+    if why := why_not_understood(rule):
+        return Undecidable(rule, first.number, why, _why_off(rule, url, groups))
     untried = (Note(NoteKind.UNTRIED_PAIR, undecidable.why, undecidable.pair),) if undecidable is not None else ()
     differs = (Note(NoteKind.MAY_DIFFER),) if any(may_differ(rule, each.pair) for each in hits) else ()
     notes = (*_filter_notes(each.pair for each in hits), *_group_notes(rule, groups), *untried, *differs)
@@ -136,6 +143,13 @@ def judge(
         return effect(acts, hits, url)
     except CannotTell as error:
         return Undecidable(rule, first.number, str(error), acts.off)
+
+
+def why_not_understood(rule: Rule) -> str:
+    """Return why nothing can be said about what *rule* does; empty where something can."""
+    if not rule.pairs:
+        return "no pairs listed"
+    return "" if rule.status in (None, "", ACTIVE, INACTIVE) else f"unknown status “{rule.status}”"
 
 
 def _try_pairs(rule: Rule, pairs: NumberedPairs, url: Url) -> tuple[Hits, Undecidable | None]:
@@ -160,7 +174,7 @@ def spared_text(url: Url) -> str:
 
 
 def _why_off(rule: Rule, url: Url, groups: Groups | None) -> tuple[Off, ...]:
-    status = None if rule.active else Off(OffKind.STATUS, rule.status or "")
+    status = Off(OffKind.STATUS, rule.status or "") if rule.status in (None, "", INACTIVE) else None
     if why := tuple(filter(None, (status, why_group_is_off(rule, groups)))):
         return why
     text = spared_text(url)

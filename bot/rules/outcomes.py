@@ -145,6 +145,7 @@ class NearKind(StrEnum):
     """The one difference that keeps a rule from matching."""
 
     KEY = "key"
+    OPERATOR = "operator"
     CASE = "case"
     NO_SLASH = "no slash"
     SPELLING = "spelling"

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.clients.lists import Gap
+from bot.clients.lists import Gap, Incomplete
 from bot.gatehouse import Gatehouse
 from bot.members import csv
 from bot.policy.limits import EXPORT_RATE
@@ -36,6 +36,8 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     if not found:
         refuse_unknown_values(command, rules, groups)
         raise NothingToExport("rule")
+    if bare := sum(not rule.pairs for rule in found):  # a file without them would restore nothing
+        raise Incomplete(listing.service, Gap(len(found) - bare, len(found)))
     content = await asyncio.to_thread(b"".join, files.export_lines(found))
     if command.here and is_public(caller.channel) and await asyncio.to_thread(_is_private, found, content):
         raise EmailsInFile(replace(command, here=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -28,6 +29,8 @@ from handlers.members.commands import (
 )
 
 MAX_SEGMENTS = 40
+MAX_VALUE: Final = 30
+"""Characters of the value of another field that is shown."""
 MAX_SEGMENTS_LISTED: Final = 5
 """Segments of each member in a list; the member itself shows all."""
 
@@ -174,9 +177,8 @@ def member_card(
             f"Segments: {segments_line(member.segments) if member.segments else '_none_'}"
         ),
     ]
-    extra = [name for name in member.model_extra or {} if name != "createdAt" or member.since is None]
-    kept = f"Other fields: {join_commas([code(name, 40) for name in extra], 8)}" if extra else ""
-    if texts := [text for text in (since_line(member.since), kept, _other_sites_text(others, "")) if text]:
+    facts = (since_line(member.since), _other_fields(member, public=public), _other_sites_text(others, ""))
+    if texts := [text for text in facts if text]:
         blocks.append(messages.context(*texts))
     blocks += more
     buttons = (
@@ -188,6 +190,16 @@ def member_card(
     privately = button("Show me privately", "v1.members.whisper", f"{site} {mask_email(member.email)} {reference}")
     blocks += messages.actions((privately,) if public else buttons)
     return messages.message(f"{name_of(member, public=public)} on {esc(site, 60)}", blocks)
+
+
+def _other_fields(member: Member, *, public: bool) -> str:
+    """Return the fields that Gatehouse doesn't know, such as ``blocked``; with short values, but not in a channel."""
+    shown = []
+    for name, value in (member.model_extra or {}).items():
+        if name != "createdAt" or member.since is None:
+            text = json.dumps(value, ensure_ascii=False)
+            shown.append(code(name if public or len(text) > MAX_VALUE else f"{name}: {text}", 80))
+    return f"Other fields: {join_commas(shown, 8)}" if shown else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +278,9 @@ def _member_line(one: Verdict, email: str, *, public: bool) -> str:
         return f"{site} · not a member"
     since = f" · {since_line(member.since)}" if member.since is not None else ""
     spelt = f" · stored as {address(member.email, public=public)}" if member.email != email else ""
-    return f"{site} · segments: {segments_line(member.segments) if member.segments else '_none_'}{since}{spelt}"
+    segments = segments_line(member.segments) if member.segments else "_none_"
+    other = _other_fields(member, public=public)
+    return f"{site} · segments: {segments}{since}{spelt}" + (f"\n{other}" if other else "")
 
 
 def _segment_text(asked: Asked, *, is_lacked: bool) -> str:

@@ -32,6 +32,7 @@ def off_words(reasons: Iterable[Off]) -> str:
 
 NEAR_MISSES: Final = {
     NearKind.KEY: "its key is spelled {key}; it should be {better}",
+    NearKind.OPERATOR: "its operator is spelled {operator}; it should be {better}",
     NearKind.CASE: "differs only in case",
     NearKind.NO_SLASH: "its source lacks the trailing slash; a browser sends {better}",
     NearKind.SPELLING: "a browser sends {better} instead of what its source says",
@@ -47,7 +48,9 @@ NEAR_MISSES: Final = {
 def near_words(miss: NearMiss) -> str:
     """Return the differences that would make the rule match."""
     source = miss.rule.pairs[miss.pair - 1].source if miss.rule.pairs else None
-    return NEAR_MISSES[miss.kind].format(key=source and source.key, better=miss.better)
+    return NEAR_MISSES[miss.kind].format(
+        key=source and source.key, operator=source and source.operator, better=miss.better
+    )
 
 
 NOTES: Final = {

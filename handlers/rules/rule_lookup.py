@@ -14,7 +14,7 @@ from bot.clients.lists import Incomplete
 from bot.gatehouse import Gatehouse
 from bot.rules.edit import status_of
 from bot.rules.lint.route import MAX_HOPS, Route, is_effective, next_url
-from bot.rules.matching import judge, judge_all
+from bot.rules.matching import judge, judge_all, why_not_understood
 from bot.rules.model import ACTIVE, INACTIVE, Group, Groups, Rule
 from bot.rules.outcomes import Explained
 from bot.rules.pair_fields import KNOWN_TYPES
@@ -177,7 +177,7 @@ async def explain_url(rules: Sequence[Rule], url: Url, groups: Groups | None = N
 
 async def follow(first: Explained, rules: Sequence[Rule], groups: Groups | None = None) -> Route:
     """Follow the URL of *first* through *rules*, as far as browsers do."""
-    steps, effective = [first], [rule for rule in rules if is_effective(rule, groups)]
+    steps, effective = [first], [rule for rule in rules if is_effective(rule, groups) or why_not_understood(rule)]
     seen = {first.url.full: 0}
     while (there := next_url(steps[-1])) is not None:
         if (back_to := seen.get(there.full)) is not None:

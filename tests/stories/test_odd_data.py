@@ -51,6 +51,8 @@ NUMBERS = (
 class OddService:
     """A rules service with one rule, whose text it keeps as it came."""
 
+    setting, path = "rules_base_url", "/v1"
+
     def __init__(self, fields: str, pairs: str = PAIRS) -> None:
         self.rule = f'{{"id":"{ODD}",{fields},"ruleType":"Redirect","status":"Active","pairs":{pairs}}}'
         self.sent: list[tuple[str, bytes]] = []
@@ -77,13 +79,28 @@ class OddService:
         return Starlette(routes=[Route("/v1/rules", self.all), Route(path, self.one, methods=["GET", "PUT", "DELETE"])])
 
 
+class OddMembers:
+    """A members service with the *records* of one site."""
+
+    setting, path = "members_base_url", "/api/v1"
+
+    def __init__(self, *records: dict[str, object]) -> None:
+        self.records = records
+
+    async def all(self, _: Request) -> Response:
+        return JSONResponse([*self.records])
+
+    def app(self) -> Starlette:
+        return Starlette(routes=[Route("/{rest:path}", self.all)])
+
+
 @asynccontextmanager
-async def people(odd: OddService, folder: Path) -> AsyncIterator[tuple[Person, Person]]:
+async def people(odd: OddService | OddMembers, folder: Path) -> AsyncIterator[tuple[Person, Person]]:
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(running_services(str(folder / "services.db")))
         slack = await stack.enter_async_context(running_slack(document("http://x"), SHOP))
         url = await stack.enter_async_context(serving(odd.app()))
-        chosen = settings(slack, services, folder / "bot.db").model_copy(update={"rules_base_url": f"{url}/v1"})
+        chosen = settings(slack, services, folder / "bot.db").model_copy(update={odd.setting: url + odd.path})
         bot = await stack.enter_async_context(running(chosen, timing=QUICK))
         slack.delivery.url = f"{await stack.enter_async_context(serving(bot.web))}/slack/events"
         yield Person(slack, "U0ALICE01", OPS), Person(slack, "U0CARA001", OPS)
@@ -179,3 +196,73 @@ async def test_a_rule_that_is_nested_too_deeply_is_shown_and_left_as_it_is(tmp_p
         for text in (f"/rules off {ODD}", f"/rules delete {ODD}", "/rules export"):
             assert "“Odd one” is nested too deeply" in alice.slack_text(await alice.says(text))
     assert odd.sent == []
+
+
+SOURCE = {"key": "Url", "operator": "Equals", "value": "https://t.example/"}
+NOT_UNDERSTOOD: dict[str, dict[str, object]] = {
+    "no pairs": {"pairs": None},
+    "empty pairs": {"pairs": []},
+    **{f"status {status}": {"status": status} for status in ("active", "ACTIVE", "Enabled", "deleted")},
+    **{
+        f"source {name} {value}": {"pairs": [{"source": SOURCE | {name: value}, "destination": "https://t.example/x"}]}
+        for name, value in (("key", "URL"), ("operator", "equals"), ("operator", "EQUALS"), ("operator", "contains"))
+    },
+}
+
+
+@pytest.mark.parametrize("fields", NOT_UNDERSTOOD.values(), ids=NOT_UNDERSTOOD)
+async def test_what_is_not_understood_of_a_rule_is_never_a_confident_no(
+    fields: dict[str, object], tmp_path: Path
+) -> None:
+    odd = OddService('"name":"Odd one"')
+    rule = {name: value for name, value in (json.loads(odd.rule) | fields).items() if value is not None}
+    odd.rule = json.dumps(rule)
+    async with people(odd, tmp_path) as (alice, _):
+
+        async def said(text: str) -> str:
+            return alice.slack_text(await alice.says(text))
+
+        which = await said("/rules which https://t.example/")
+        assert "Can’t tell" in which or "near miss" in which
+        assert "Odd one" in which
+        assert "No findings" not in await said("/rules check")
+        assert "Odd one" in await said("/rules list")
+        await said(f"/rules show {ODD}")
+        if not rule.get("pairs"):
+            assert "Only 0 of 1" in await said("/rules export")
+            assert not any(message.files for message in alice.slack.state.messages)
+
+
+ANNA: dict[str, object] = {"email": "anna@t.example", "name": "Anna", "allowedSegments": ["vip"]}
+BEN: dict[str, object] = {"email": "ben@t.example", "name": "Ben", "allowedSegments": ["free"]}
+
+
+@pytest.mark.parametrize("other", [{"allowedSegments": ["free"]}, {"name": "Anna Old"}, {"blocked": True}], ids=str)
+@pytest.mark.parametrize("is_last", [True, False])
+async def test_two_records_of_one_email_are_told(other: dict[str, object], is_last: bool, tmp_path: Path) -> None:
+    two = (ANNA, ANNA | other) if is_last else (ANNA | other, ANNA)
+    async with people(OddMembers(*two, BEN), tmp_path) as (bob, _):
+        for text in ("show anna@t.example", "list", "list segment:free", "segments"):
+            answer = bob.slack_text(await bob.says(f"/members {text} site:blog"))
+            assert "1 of 2" in answer, text
+        assert "Can’t tell" in bob.slack_text(await bob.says("/members why anna@t.example vip"))
+
+
+BLOCKED: dict[str, object] = {
+    "status": "suspended",
+    "blocked": True,
+    "deletedAt": 1736060959798,
+    "bounced": None,
+    "note": "x" * 90,
+}
+
+
+async def test_other_fields_of_a_member_are_told_wherever_somebody_decides(tmp_path: Path) -> None:
+    async with people(OddMembers(ANNA | BLOCKED, BEN), tmp_path) as (bob, _):
+        for text in ("why anna@t.example vip", "show anna@t.example"):
+            answer = bob.slack_text(await bob.says(f"/members {text} site:blog"))
+            for shown in ('`status: "suspended"`', "`blocked: true`", "`deletedAt: 1736060959798`", "`note`"):
+                assert shown in answer, text
+            public = bob.slack_text(await bob.says(f"@gatehouse members {text}"))
+            assert "`status`" in public
+            assert "suspended" not in public

@@ -12,7 +12,7 @@ from bot.rules.conditions import IN_WILDCARD, OPERATORS, holds, is_bare
 from bot.rules.edit import is_destination
 from bot.rules.expressions import LOOSE, MAX_EXPRESSION, SLASHED, CannotTell, compile_expression
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
-from bot.rules.matching import KEY_SPELLINGS
+from bot.rules.matching import KEY_SPELLINGS, OPERATOR_SPELLINGS, why_not_understood
 from bot.rules.model import Pair, Rule, Source
 from bot.rules.outcomes import is_switched_off
 from bot.rules.url import SCHEME, Url, sent_text, url_of
@@ -49,8 +49,7 @@ def why_never(rule_type: str | None, source: Source) -> Never | None:
     if key not in NEVER_SENT:
         return Never(Reason.KEY, KEY_SPELLINGS.get(key.casefold(), ""))
     if source.operator not in OPERATORS:
-        close = {name.casefold(): name for name in OPERATORS if name}
-        return Never(Reason.OPERATOR, close.get((source.operator or "").casefold(), ""))
+        return Never(Reason.OPERATOR, OPERATOR_SPELLINGS.get((source.operator or "").casefold(), ""))
     value = source.value or ""
     if source.operator == "Matches":
         return None if is_bare(value) and not is_switched_off(source) else _expression(value)
@@ -184,6 +183,8 @@ STAR: Final = "*"
 
 def check_alone(rule: Rule) -> Iterator[Finding]:
     """Findings about *rule* on its own, pair by pair."""
+    if why := why_not_understood(rule):
+        yield Finding(FindingKind.UNDECIDABLE, (Location(rule),), undecidable=why)
     for number, pair in enumerate(rule.pairs or (), start=1):
         place = Location(rule, number)
         if pair.source is not None:
