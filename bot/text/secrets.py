@@ -26,13 +26,13 @@ ANNOUNCED: Final = re.compile(
 """What stands between a name and its value, or in place of a name."""
 NAME_BACKWARDS: Final = re.compile(r"[\w%.\[\]-]+")
 MAX_NAME: Final = 64
-VALUE: Final = re.compile(r"[^\s&;#<>|\"`…\ue000]+")
-"""A value, up to a character that ends it in a query, in Slack's markup or in a shortened text (see `masking.AMPERSAND`)."""
+VALUE: Final = re.compile(r"(?!\[hidden)[^\s&;#<>|\"`…\ue000]+")
+"""A value that is not hidden yet, up to what ends it in a query, in markup or in a shortened text (see `masking.AMPERSAND`)."""
 MIN_SECRET: Final = 3
 """Letters and digits that a secret has at least: ``*``, ``$1`` and ``(.*)`` are patterns."""
 NO_WORD: Final = re.compile(r"(?=\S{8})\S*?(?:[0-9]|[a-z][A-Z])")
 """Matches a value that is no word of a sentence: ``token: see the wiki`` and ``basic plan`` announce nothing."""
-PASSWORD: Final = re.compile(r"(://[^\s/?#<>|\"`:@]*:)([^\s/?#<>|\"`…]+)(?=@|…)")
+PASSWORD: Final = re.compile(r"(://[^\s/?#<>|\"`:@]*:)(?!\[hidden)([^\s/?#<>|\"`…]+)(?=@|…)")
 """The user name and the password in front of a host."""
 UNANNOUNCED: Final = re.compile(
     r"\b(?:xox[a-z]|xapp)-[A-Za-z0-9-]+"
@@ -70,7 +70,7 @@ def hide_in_text(text: str, label: Label = lambda _: f"{MARK}]") -> str:
         if is_named and is_value and _may_be_secret(text, end, run_end):
             shown += [text[done:end], label(text[end:run_end])]
             done = run_end
-    found = PASSWORD.sub(lambda each: each[1] + _label_unless_hidden(each[2], label), "".join([*shown, text[done:]]))
+    found = PASSWORD.sub(lambda each: each[1] + label(each[2]), "".join([*shown, text[done:]]))
     return hide_unannounced(found, label)
 
 
@@ -80,15 +80,9 @@ def hide_unannounced(text: str, label: Label) -> str:
 
 
 def _may_be_secret(text: str, start: int, end: int) -> bool:
-    """Whether a value is more than a pattern or a label of ours; reads only as much of it as needed."""
-    if text.startswith(MARK, start):
-        return False
+    """Whether a value is more than a pattern; reads only as much of it as needed."""
     letters = (place for place in range(start, end) if text[place].isalnum())
     return next(islice(letters, MIN_SECRET - 1, None), None) is not None
-
-
-def _label_unless_hidden(password: str, label: Label) -> str:
-    return password if password.startswith(MARK) else label(password)
 
 
 def _looks_random(text: str) -> bool:
