@@ -295,7 +295,7 @@ class Decisions:
             raise TimeIsPast(as_typed)
 
         def update(held: Change) -> Change:
-            is_kept = held.state is State.APPLIED and held.request.reverts_at is None and held.run.undone_by is None
+            is_kept = held.state in IN_EFFECT and held.request.reverts_at is None and held.run.undone_by is None
             if not (is_back and is_kept):
                 _end_of(held)
             if is_back and held.run.time_changed_by != by:

@@ -203,6 +203,10 @@ async def test_undo_takes_back_the_last_act_and_nothing_older(
                 await settled(alice)
         assert await world(alice) == (after if act.refused else before)
         assert act.refused or await waiting(alice) <= waited
+    clock.ahead += timedelta(hours=2)
+    await settled(alice)
+    assert (await world(alice))["ends"] == {}, "what ends, ends"
+    assert HOUR not in act.before or (workspace.services.rules.get(OLD) or {})["status"] == "Active"
 
 
 def test_every_act_is_performed() -> None:
