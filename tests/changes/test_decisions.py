@@ -91,8 +91,9 @@ async def lifts(world: World) -> Vote:
     """Lift a freeze of Alice's; whether it is lifted."""
     mine = (await asked(world, POLICIES["two"]))[0]
     now = world.clock()
-    lasts = {"starts": now, "until": now + timedelta(hours=5), "made": now}
-    await mine.pipeline.freezes.make(ChatFreeze(id="f", title="Everything", by=ALICE, channel=OPS, **lasts))
+    until = now + timedelta(hours=5)
+    freeze = ChatFreeze(id="f", title="Everything", by=ALICE, channel=OPS, starts=now, until=until, made=now)
+    await mine.pipeline.freezes.make(freeze)
 
     async def vote(by: str, channel: str) -> bool:
         return (await mine.pipeline.freezes.lift("f", by, channel))[1]

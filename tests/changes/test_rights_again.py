@@ -194,8 +194,9 @@ async def test_what_a_process_left_is_not_done_by_somebody_who_may_not_any_more(
 
 async def froze(world: World, mine: Replica) -> None:
     now = world.clock()
-    lasts = {"starts": now, "until": now + timedelta(hours=5), "made": now}
-    await mine.pipeline.freezes.make(ChatFreeze(id="f", title="Everything", by=CARA, channel=OPS, **lasts))
+    until = now + timedelta(hours=5)
+    freeze = ChatFreeze(id="f", title="Everything", by=CARA, channel=OPS, starts=now, until=until, made=now)
+    await mine.pipeline.freezes.make(freeze)
 
 
 @pytest.mark.threat("B18")

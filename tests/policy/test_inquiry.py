@@ -22,7 +22,7 @@ POLICY = Policy(
         "oncall": Role(groups=("S0ONCALL1",), may=("rule.*",)),
         "support": Role(groups=("S0SUPPORT",), may=("rule.delete", "member.*")),
     },
-    guards=(GuardRule(operation="rule.delete", guard="approve", approvers=("named", "oncall")),),
+    guards=(GuardRule(operation="rule.delete", guard=Guard.APPROVE, approvers=("named", "oncall")),),
 )
 
 
@@ -129,7 +129,7 @@ async def test_a_form_from_anywhere_opens_for_those_who_have_the_right_somewhere
 @pytest.mark.parametrize("approvers", [("named", "oncall"), ("named",)])
 async def test_a_request_needs_no_group_while_others_are_enough_to_approve_it(approvers: tuple[str, ...]) -> None:
     policy = POLICY.model_copy(
-        update={"guards": (GuardRule(operation="rule.delete", guard="approve", approvers=approvers),)}
+        update={"guards": (GuardRule(operation="rule.delete", guard=Guard.APPROVE, approvers=approvers),)}
     )
     _, directory = access(silent_about={"S0ONCALL1"})
     rights = Access(lambda: policy, directory)
@@ -156,7 +156,7 @@ async def test_a_question_is_answered_by_one_policy_though_another_one_comes_in_
     renamed = POLICY.model_copy(
         update={
             "roles": {f"new {name}": role for name, role in POLICY.roles.items()},
-            "guards": (GuardRule(operation="rule.delete", guard="approve", approvers=("new named", "new oncall")),),
+            "guards": (GuardRule(operation="rule.delete", guard=Guard.APPROVE, approvers=("new named", "new oncall")),),
         }
     )
     one_after_another = cycle([POLICY, renamed])

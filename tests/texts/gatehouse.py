@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 from bot.changes.model.change import Change
@@ -237,12 +238,12 @@ def homes() -> Iterator[Sample]:
 
 def freezes() -> Iterator[Sample]:
     planned = with_fields(CHANGES[0], state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
-    while_ = {"starts": NOW, "until": NOW + timedelta(days=2)}
-    made = {"by": CARA, "channel": OPS, "made": NOW, **while_}
-    frozen = ChatFreeze(id="f", title="shop.example.com", why="cutover", hosts=("s",), **made)
-    later = {**made, "starts": NOW + timedelta(hours=1)}
-    everything = ChatFreeze(id="e", title=freeze_view.EVERYTHING, **later)
-    policy = Freeze(hosts=("*.example.com",), excepted=("status.example.com",), why="Christmas", **while_)
+    until = NOW + timedelta(days=2)
+    made = partial(ChatFreeze, by=CARA, channel=OPS, made=NOW, until=until)
+    frozen = made(id="f", title="shop.example.com", why="cutover", hosts=("s",), starts=NOW)
+    everything = made(id="e", title=freeze_view.EVERYTHING, starts=NOW + timedelta(hours=1))
+    excepted = ("status.example.com",)
+    policy = Freeze(hosts=("*.example.com",), excepted=excepted, why="Christmas", starts=NOW, until=until)
     yield "frozen", freeze_view.freeze_message(frozen, [planned], FACTS, has_override=True)
     yield "lifted", freeze_view.lifted_message(frozen, "U0BOB0001")
     yield "everything lifted", freeze_view.lifted_message(everything, CARA)
