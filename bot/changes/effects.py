@@ -16,7 +16,7 @@ from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import Item, Outcome
 from bot.changes.model.moves import Invalidate
-from bot.changes.model.obligation import Standing, standings
+from bot.changes.model.obligation import EXISTENCE, Standing, standings
 from bot.changes.model.parts import RevertFailure, Undone
 from bot.changes.model.states import State
 from bot.store.engine import Store
@@ -74,11 +74,13 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
 
 async def _settle(store: Store, tx: AsyncConnection, change: Change, now: datetime) -> None:
     """Close the parts of temporary changes that *change* took away or gave for good; open those that it, an undo, brings back."""
-    closes: list[str] = []
+    closes, run = list[str](), change.run
     for owed in await store.changes.owed_on(tx, change.edit.target):
         if owed.id == change.id:
             continue
         was, closed = owed.run.closed, _closed_parts(owed, change)
+        if owed.edit.kind.creates and EXISTENCE not in closed:
+            run = replace(run, ends_with=owed.id)
         # Somebody was asked about it at its end, and now it is as the change had left it.
         is_asked = bool(change.request.undoes and owed.run.revert_failure)
         if was.keys() - closed.keys() or (is_asked and owed.shown_by(change.run.result) is Standing.THERE):
@@ -89,8 +91,8 @@ async def _settle(store: Store, tx: AsyncConnection, change: Change, now: dateti
             continue
         closes += [owed.id] if closed.keys() - was.keys() else []
         await store.outbox.enqueue(tx, owed.set_id or owed.id, "card")
-    if closes:
-        await store.changes.record(tx, change, replace(change, run=replace(change.run, closes=tuple(closes))))
+    if (run := replace(run, closes=tuple(closes))) != change.run:
+        await store.changes.record(tx, change, replace(change, run=run))
 
 
 def _closed_parts(owed: Change, change: Change) -> Mapping[str, str]:

@@ -9,7 +9,6 @@ from functools import cache
 from typing import Annotated, Any, Final, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, TypeAdapter, ValidationInfo
-from pydantic_core import to_jsonable_python
 
 T = TypeVar("T")
 
@@ -17,7 +16,11 @@ T = TypeVar("T")
 def dump(stored: object, *, exclude: set[str] | None = None) -> str:
     """Return a dataclass as JSON that `load` reads back exactly, including lone surrogates and infinite numbers."""
     # Not in pydantic's mode for JSON, which makes null of an infinite number in a dataclass.
-    return json.dumps(_adapter(type(stored)).dump_python(stored, exclude=exclude), default=to_jsonable_python)
+    return json.dumps(_adapter(type(stored)).dump_python(stored, exclude=exclude), default=_plain)
+
+
+def _plain(value: object) -> object:
+    return _adapter(type(value)).dump_python(value, mode="json")
 
 
 def load(kind: type[T], text: str) -> T:

@@ -184,6 +184,22 @@ async def test_what_somebody_changed_since_is_left_and_asked_about(
     assert "/new'" in str(workspace.services.rules.get(OLD))
 
 
+async def test_who_changes_what_is_there_for_a_while_is_told_that_its_end_takes_that_along(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
+) -> None:
+    offered = await alice.says("/rules redirect https://shop.example.com/only https://shop.example.com/now for 1h")
+    await alice.clicks(offered, "Do it")
+    made = await alice.change_of(await alice.sees_change())
+    await bob.says(f'/rules set {made.edit.target.key} description="A sale"')
+
+    assert "its end deletes it" in bob.slack_text(
+        await bob.sees_change(where=lambda each: each.run.ends_with == made.id)
+    )
+    clock.ahead += HOUR + timedelta(seconds=1)
+    await alice.sees_change(where=ended)
+    assert workspace.services.rules.get(made.edit.target.key or "") is None
+
+
 @pytest.mark.threat("B14")
 async def test_ended_early_it_ends_once(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
     card = await alice.says(f"/rules off {OLD} for 1h")

@@ -217,6 +217,8 @@ class Run:
     """How it was undone."""
     closes: tuple[str, ...] = ()
     """The ids of the temporary changes of which it took a part away, or gave one for good."""
+    ends_with: str = ""
+    """The id of the temporary change that had created its target: what this one did goes with the end of that."""
     closed: Mapping[str, str] = field(default_factory=dict)
     """Of a temporary change: for parts of its difference, the id of the later change that took it away, or gave it for good."""
     revert_failure: RevertFailure = RevertFailure.NONE
