@@ -343,4 +343,4 @@ class Changes(ChangeQueries):
     async def note_decision(self, tx: AsyncConnection, change_id: str, person: str, decision: str) -> bool:
         """Record a decision; False where the same person took the same one before."""
         row = {"change_id": change_id, "person": person, "decision": decision}
-        return await insert_new(tx, decisions, row | {"at": self._session.now()})
+        return await insert_new(tx, decisions, row)

@@ -124,7 +124,6 @@ decisions = sa.Table(
     sa.Column("change_id", sa.String(32), primary_key=True),
     sa.Column("person", sa.String(32), primary_key=True),
     sa.Column("decision", sa.String(16), primary_key=True),
-    sa.Column("at", sa.BigInteger, nullable=False),
 )
 
 seen = sa.Table(

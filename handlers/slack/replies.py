@@ -120,16 +120,13 @@ class Answers:
         A modal that Slack doesn't show any more leaves a message. Raises ModalGone where they have closed it.
         """
         message = await _without_refused_buttons(message, caller, self._gatehouse.access)
+        view, is_home = modals.notice(message, caller.channel), (caller.view or {}).get("type", "home") == "home"
         try:
             if modals.is_panel(caller.view):
-                await self.redraw(caller.view or {}, modals.notice(message, caller.channel))
+                await self.redraw(caller.view or {}, view)
                 return
-            if (
-                caller.trigger
-                and not caller.response_url
-                and (caller.view is None or caller.view.get("type") == "home")
-            ):
-                await self._slack.open(caller.trigger, modals.notice(message, caller.channel))
+            if is_home and caller.trigger and not caller.response_url:
+                await self._slack.open(caller.trigger, view)
                 return
         except ModalGone:
             raise

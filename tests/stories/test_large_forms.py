@@ -47,22 +47,6 @@ async def test_a_rule_with_a_thousand_pairs_and_long_texts_is_edited(
     assert (after["name"], after["description"]) == ("Short", about["description"])
 
 
-@pytest.mark.parametrize(
-    ("code", "words"), [("view_too_large", "too large for a form"), ("internal_error", "Slack couldn’t show this")]
-)
-async def test_a_form_that_slack_does_not_take_says_so_where_it_would_stand(
-    workspace: Sandbox, alice: Colleague, code: str, words: str
-) -> None:
-    for text in (f"/rules edit {OLD}", f"/members edit {ANNA}"):
-        workspace.slack.faults.add(code, method="views.update")
-
-        await alice.types(text)
-        await alice.sees_form(words)
-
-        assert "Loading" not in alice.form
-        assert "Nothing was saved" not in alice.form
-
-
 async def test_what_was_typed_stays_where_slack_does_not_take_one_more_pair(
     workspace: Sandbox, alice: Colleague
 ) -> None:

@@ -26,7 +26,7 @@ from tests.harness.looking import BUTTON as FULL
 from tests.harness.payloads import Forger
 from tests.stories.test_cost import idle
 
-OLD: Final = "Redirect_x1old"
+OLD, ANNA = "Redirect_x1old", "anna.berg@example.com"
 APPROVE, OVERRIDE = "v1.decide.approve", "v1.decide.break_glass"
 POST, UPDATE, WHISPER = "chat.postMessage", "chat.update", "chat.postEphemeral"
 CONTENT: Final = "msg_too_long msg_blocks_too_long invalid_blocks invalid_blocks_format no_text"
@@ -40,7 +40,7 @@ REFUSALS: Final = {
     "chat.getPermalink": "message_not_found channel_not_found",
     "views.open": f"{TRIGGER} {VIEW}",
     "views.push": f"{TRIGGER} {VIEW} push_limit_reached",
-    "views.update": f"not_found hash_conflict {VIEW}",
+    "views.update": VIEW,
     "views.publish": f"not_enabled {VIEW}",
     "files.getUploadURLExternal": "file_uploads_disabled missing_scope",
     "files.completeUploadExternal": "file_uploads_disabled channel_not_found",
@@ -95,7 +95,7 @@ def saying(text: str, *, direct: bool) -> Act:
 
 def using(shortcut: str) -> Act:
     def use(by: Forger) -> Awaitable[object]:
-        state, said = by.sandbox.slack.state, "https://shop.example.com/old anna.berg@example.com"
+        state, said = by.sandbox.slack.state, f"https://shop.example.com/old {ANNA}"
         return by.uses(shortcut, state.add(Message(state.new_ts(), OPS, by.user, said, [])))
 
     return use
@@ -103,10 +103,13 @@ def using(shortcut: str) -> Act:
 
 def submitting(callback_id: str) -> Act:
     async def submit(by: Forger) -> None:
-        view = place_of(by, "panel")
+        view, slack = place_of(by, "panel"), by.sandbox.slack
         assert not isinstance(view, Message)
-        if answer := await by.submits(view | {"callback_id": callback_id}):  # a form that stays says why
-            by.sandbox.slack.state.stacks[by.user] = [view | {"blocks": [str(answer).replace(YET, "")]}]
+        view["callback_id"] = callback_id
+        answer = await slack.acting.submit(by.user, view["id"], {})
+        # Its inputs aren't there, so Slack has no place for the errors about them.
+        if "errors" in answer or answer.get("error") == "invalid_response_action":
+            view["blocks"] = [answer]
 
     return submit
 
@@ -117,7 +120,7 @@ PLACES: Final = ("message", "home", "panel")
 def ways(turn: int) -> Iterator[tuple[str, Act]]:
     """Every way to come to Gatehouse; *turn*: which of its places each command and each button has this time."""
     for number, kind in enumerate(ALL, turn):
-        text = kind.example.replace("#1", OLD).replace("anna@example.com", "anna.berg@example.com")
+        text = kind.example.replace("#1", OLD).replace("anna@example.com", ANNA)
         text = f"{kind.service} {text}"
         said = {
             "typed": typing(f"/{text}"),
@@ -148,9 +151,17 @@ def screen(person: Colleague) -> list[str]:
         and (person.id in str(one.blocks) or one.visible_to or one in person.dms or one.thread_ts in mine)
     ]
     views = [*state.stack(person.id), *([person.home] if person.home else [])]
-    return [
-        text for text in (*said, *(str(view["blocks"]) for view in views)) if not any(each in text for each in PROMISES)
-    ]
+    shown = [*said, *(str(block) for view in views for block in view["blocks"])]
+    return [text for text in shown if not any(promise in text for promise in PROMISES)]
+
+
+async def tells(clock: Clock, look: Callable[[], object]) -> None:
+    """Wait until *look* finds something, while the time of the bot goes by; it may take several tries."""
+    for _ in range(800):
+        if look():
+            return
+        clock.ahead += timedelta(seconds=5)
+        await asyncio.sleep(0.05)
 
 
 @pytest.mark.first(3)
@@ -173,24 +184,28 @@ async def test_whoever_comes_by_whatever_way_is_told_something(
             await act(Forger(workspace, who.id, OPS))
 
     await asyncio.gather(*(come(*way) for way in ways(CASES.index((method, code)))))
-    for _ in range(400):
-        if not (coming := [(who, name) for who, name in coming if not screen(who)]):
-            break
-        clock.ahead += timedelta(seconds=5)
-        await asyncio.sleep(0.05)
-    assert [name for _, name in coming] == []
+
+    def silent() -> list[str]:
+        coming[:] = [(who, name) for who, name in coming if not screen(who)]
+        return [name for _, name in coming]
+
+    await tells(clock, lambda: not silent())
+    assert silent() == []
 
 
-async def clicks_and_hears(person: Colleague, card: Message, button: str) -> None:
-    before = screen(person)
-    async with person._watch() as watch:
-        await person.clicks(card, button, confirm=button == APPROVE)
-        await watch.until(lambda: screen(person) != before or None, button)
+async def clicks_and_hears(person: Colleague, clock: Clock, card: Message, button: str) -> None:
+    def shown() -> str:
+        return "\n".join([*map(person.slack_text, person._bot_messages()), person.form])
+
+    before = shown()
+    await person.clicks(card, button, confirm=button == APPROVE)
+    await tells(clock, lambda: shown() != before)
+    assert shown() != before
 
 
 def refuse(workspace: Sandbox, method: str, code: str) -> None:
     # A channel that takes nothing is not the direct message; and what passes is over after some calls.
-    channel, times = OPS if method.startswith("chat.") else "", 200 if code in PASSES else 100_000
+    channel, times = OPS if method.startswith("chat.") else "", 20 if code in PASSES else 100_000
     workspace.slack.faults.add(code, method=method, channel=channel, times=times)
 
 
@@ -207,7 +222,6 @@ operation = "*"
 guard = "approve"
 break_glass = ["oncall"]
 """
-EMAILS: Final = ("anna.berg@example.com", "bob.ceo@example.com")
 
 
 @pytest.mark.first(3)
@@ -215,22 +229,19 @@ EMAILS: Final = ("anna.berg@example.com", "bob.ceo@example.com")
 @pytest.mark.policy(FOUR_EYES)
 @pytest.mark.parametrize(("method", "code"), CASES)
 async def test_nobody_lets_through_what_slack_did_not_show_them(
-    workspace: Sandbox, alice: Colleague, cara: Colleague, method: str, code: str
+    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock, method: str, code: str
 ) -> None:
-    """Two members whose emails no channel sees, and a rule that comes as a file; approved, and overridden."""
+    """A member whose email no channel sees, approved; and a rule that comes as a file, overridden."""
     state, shown = workspace.slack.state, asyncio.Queue[dict[str, object]]()
-    member = {"name": "Bob", "email": EMAILS[1], "allowedSegments": ["free"]}
-    workspace.services.members.put("site_1", member)
     workspace.services.rules.put((workspace.services.rules.get(OLD) or {}) | {"description": "x" * 45_000})
-    texts = (f"/members remove {EMAILS[0]}", f"/members remove {EMAILS[1]}", f"/rules delete {OLD}")
-    cards = [await alice.says(text) for text in texts]
+    cards = [await alice.says(text) for text in (f"/members remove {ANNA}", f"/rules delete {OLD}")]
     asked = [(await alice.change_of(card)).id for card in cards]
     state.watchers.append((cara.id, shown))
     refuse(workspace, method, code)
 
-    for card, button in zip(cards, (APPROVE, OVERRIDE, APPROVE), strict=True):
-        await clicks_and_hears(cara, card, FULL)
-        await clicks_and_hears(cara, card, button)
+    for card, button in zip(cards, (APPROVE, OVERRIDE), strict=True):
+        await clicks_and_hears(cara, clock, card, FULL)
+        await clicks_and_hears(cara, clock, card, button)
         if cara.modal and "submit" in cara.modal:
             cara.fills(**{"Why can’t this wait for an approval?": "It burns"})
             await cara.submits()
@@ -238,8 +249,9 @@ async def test_nobody_lets_through_what_slack_did_not_show_them(
     workspace.slack.faults.clear()
     await idle(cara.store)
 
-    told = [str(shown.get_nowait()) for _ in range(shown.qsize())]
-    for change_id, mark in zip(asked, (*EMAILS, f"gatehouse-change-{asked[2][:8]}"), strict=True):
+    events = [shown.get_nowait() for _ in range(shown.qsize())]
+    told = [str(event) for event in events if event["type"] != "traffic"]
+    for change_id, mark in zip(asked, (ANNA, f"gatehouse-change-{asked[1][:8]}"), strict=True):
         decision = (await workspace.bot.gatehouse.changes.journal.get(change_id)).decision
         if cara.id in {decision.decided_by, *(one.by for one in decision.approvals)}:
             assert any(mark in text for text in told), f"{mark} was never shown"
