@@ -301,9 +301,13 @@ class OldButton(Refusal):
 
 
 class OldCard(Refusal):
-    """A button on a message that no longer speaks for its change. *link* leads to the one that does."""
+    """A button on a message that no longer speaks for its change. *link* leads to the one that does.
+
+    *is_copy*: the message speaks for no other change either.
+    """
 
     link: str
+    is_copy: bool = False
 
     def words(self) -> Words:
         newer = f"Use the newer one: {self.link}" if self.link else ""

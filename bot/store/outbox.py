@@ -301,6 +301,10 @@ class Cards:
         known = [(row.channel, row.ts) for row in await self._session.rows(query)]
         return (channel, ts) in known if known else None
 
+    async def has_message(self, channel: str, ts: str) -> bool:
+        """Whether a message is one of any change's own."""
+        return bool(await self._session.rows(sa.select(cards.c.ts).filter_by(channel=channel, ts=ts)))
+
     async def link(self, change_id: str) -> str:
         """Return the permalink of the change's card; empty while there is none."""
         query = sa.select(cards.c.permalink).where(cards.c.change_id == change_id, cards.c.purpose == "card")

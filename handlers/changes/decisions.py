@@ -97,7 +97,8 @@ async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) ->
             break
         await asyncio.sleep(CARD_PAUSE_SECONDS)
     if not any(found):
-        raise OldCard(await gatehouse.store.cards.link(cards[0]))
+        link, place = await gatehouse.store.cards.link(cards[0]), (caller.channel, caller.message)
+        raise OldCard(link, is_copy=bool(link) and not await gatehouse.store.cards.has_message(*place))
     return change
 
 

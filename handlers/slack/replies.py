@@ -235,7 +235,7 @@ class Answers:
         message = error_message(error, asked=asked, caller=caller, attempted=attempted, command=command)
         if stored and not await self.commit_refusal(caller, asdict(message)):
             message = error_message(CommitUnknown(), asked=asked, caller=caller, attempted=attempted)
-        if isinstance(error, OldCard) and error.link:
+        if isinstance(error, OldCard) and error.is_copy:
             await self._edit_clicked(caller, message)
         await self._try_to_tell(caller, message, attempted=attempted)
 
