@@ -66,9 +66,8 @@ async def submit(
     """
     proposal = proposals[0] if purpose is None or len(proposals) == 1 else combine(purpose, proposals)
     if already:
-        left = f"Already so, and left out: {join_commas(already, MAX_LEFT_OUT)}."
-        request = proposal.request
-        proposal = replace(proposal, request=replace(request, warnings=(*request.warnings, left)))
+        warnings = (*proposal.request.warnings, f"Already so, and left out: {join_commas(already, MAX_LEFT_OUT)}.")
+        proposal = replace(proposal, request=replace(proposal.request, warnings=warnings))
     start, expiry = (getattr(command, name, None) for name in ("start", "expiry"))
     proposal = await with_times(proposal, caller, gatehouse, start=start, expiry=expiry)
     try:
@@ -115,7 +114,7 @@ async def upcoming_changes(target: Target, gatehouse: Gatehouse) -> Sequence[Cha
     """Return the changes that will start or be reverted automatically on *target*, the next one first."""
     # A rule that was deleted and restored has a new id; older changes name the old one.
     ids = await gatehouse.store.former_ids.all_of(target.key) if target.service == "rules" and target.key else ()
-    former = [replace(target, key=each) for each in ids]
+    former = [target.with_key(each) for each in ids]
     return sorted(await gatehouse.store.changes.list_upcoming(former or [target]), key=due_order)
 
 
