@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import islice
 from typing import Final
 from urllib.parse import unquote
 
@@ -28,8 +27,8 @@ NAME_BACKWARDS: Final = re.compile(r"[\w%.\[\]-]+")
 MAX_NAME: Final = 64
 VALUE: Final = re.compile(r"(?!\[hidden)[^\s&;#<>|\"`…\ue000]+")
 """A value that is not hidden yet, up to what ends it in a query, in markup or in a shortened text (see `masking.AMPERSAND`)."""
-MIN_SECRET: Final = 3
-"""Letters and digits that a secret has at least: ``*``, ``$1`` and ``(.*)`` are patterns."""
+NO_PATTERN: Final = re.compile(r"(?:[\W_]*[^\W_]){3}")
+"""Matches a value of three letters or digits: ``*``, ``$1`` and ``(.*)`` have fewer."""
 NO_WORD: Final = re.compile(r"(?=\S{8})\S*?(?:[0-9]|[a-z][A-Z])")
 """Matches a value that is no word of a sentence: ``token: see the wiki`` and ``basic plan`` announce nothing."""
 PASSWORD: Final = re.compile(r"(://[^\s/?#<>|\"`:@]*:)(?!\[hidden)([^\s/?#<>|\"`…]+)(?=@|…)")
@@ -40,7 +39,7 @@ UNANNOUNCED: Final = re.compile(
 )
 """Slack's tokens, and what may be random: long, of upper and lower case and digits, and no id such as ``Redirect_x1``."""
 SAME_KIND: Final = re.compile("[A-Z]+|[a-z]+|[0-9]+")
-SIGN: Final = re.compile(rf"=|%(?:25)*3[Dd]|://[^\s/?#]*:|(?i:basic|{NAME.pattern})|{UNANNOUNCED.pattern}")
+SECRET_SIGN: Final = re.compile(rf"=|%(?:25)*3[Dd]|://[^\s/?#]*:|(?i:basic|{NAME.pattern})|{UNANNOUNCED.pattern}")
 """What every text with a secret has in it: most texts of a card have none, and are not searched."""
 
 Label = Callable[[str], str]
@@ -66,8 +65,7 @@ def hide_in_text(text: str, label: Label = lambda _: f"{MARK}]") -> str:
         name = NAME_BACKWARDS.match(text[max(done, last, start - MAX_NAME) : start][::-1])
         is_named = sign["scheme"] or (name is not None and names_secret(name[0][::-1]))
         is_sentence = sign["scheme"] or (sign["colon"] and name is not None and name[0].isalpha())
-        is_value = not is_sentence or NO_WORD.match(text, end, run_end)
-        if is_named and is_value and _may_be_secret(text, end, run_end):
+        if is_named and (NO_WORD if is_sentence else NO_PATTERN).match(text, end, run_end):
             shown += [text[done:end], label(text[end:run_end])]
             done = run_end
     found = PASSWORD.sub(lambda each: each[1] + label(each[2]), "".join([*shown, text[done:]]))
@@ -77,12 +75,6 @@ def hide_in_text(text: str, label: Label = lambda _: f"{MARK}]") -> str:
 def hide_unannounced(text: str, label: Label) -> str:
     """Return *text* with a label in place of each secret that looks like one, whatever is before it."""
     return UNANNOUNCED.sub(lambda each: label(each[0]) if _looks_random(each[0]) else each[0], text)
-
-
-def _may_be_secret(text: str, start: int, end: int) -> bool:
-    """Whether a value is more than a pattern; reads only as much of it as needed."""
-    letters = (place for place in range(start, end) if text[place].isalnum())
-    return next(islice(letters, MIN_SECRET - 1, None), None) is not None
 
 
 def _looks_random(text: str) -> bool:

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from bot.text.emails import AT, mask_emails
-from bot.text.secrets import SIGN as SECRET_SIGN
-from bot.text.secrets import hide_in_text
+from bot.text.secrets import SECRET_SIGN, hide_in_text
 from handlers.blocks.messages import Message, clip, clip_markup, esc
 from handlers.blocks.messages import message as fitted
 
