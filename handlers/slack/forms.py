@@ -15,7 +15,7 @@ from handlers.blocks import modals
 from handlers.blocks.modals import View
 from handlers.errors import FormForgotten
 from handlers.explain.table import unsaved_form
-from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
+from handlers.slack.client import SlackRefused, SlackUnreachable
 from handlers.slack.payloads import caller_of
 from handlers.slack.registry import Click, Recorded, clicks
 from handlers.slack.replies import Answers, failed_view, log_failure
@@ -67,9 +67,8 @@ class FormAck:
 class Forms:
     """Sees each form that was sent to its end, and shows that to the person who sent it."""
 
-    def __init__(self, gatehouse: Gatehouse, slack: Slack, answers: Answers) -> None:
+    def __init__(self, gatehouse: Gatehouse, answers: Answers) -> None:
         self._gatehouse = gatehouse
-        self._slack = slack
         self._answers = answers
 
     async def finish(
@@ -125,10 +124,7 @@ class Forms:
         if "submit" in final:
             with suppress(StoreError):  # then the button says that the form is no longer kept
                 await self._gatehouse.store.inbox.attach(caller.request, {REFUSED_FORM: final})
-        try:
-            await self._slack.whisper(caller, message)
-        except (SlackRefused, SlackUnreachable) as failure:
-            log.warning("answer_undeliverable", error=str(failure), request=caller.request[:8])
+        await self._answers.tell(caller, message, attempted=True)
 
 
 def unsaved_view(error: Exception, caller: Caller, view: View) -> View:

@@ -61,7 +61,7 @@ class Router:
         self._gatehouse = gatehouse
         self._inbox = gatehouse.store.inbox
         self._answers = Answers(gatehouse, slack)
-        self._forms = Forms(gatehouse, slack, self._answers)
+        self._forms = Forms(gatehouse, self._answers)
         self._dispatcher = Dispatcher(gatehouse, slack, self._answers, self._forms)
         self._owner = owner
         self._lease = lease

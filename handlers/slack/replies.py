@@ -211,7 +211,7 @@ class Answers:
     async def say_again(self, caller: Caller, refusal: Mapping[str, Any]) -> None:
         """Tell the *caller* once more what a process before this one was about to."""
         message = Message(refusal["text"], tuple(refusal["blocks"]))
-        await self._try_to_tell(caller, message, attempted=True)
+        await self.tell(caller, message, attempted=True)
 
     async def say(
         self,
@@ -237,10 +237,11 @@ class Answers:
             message = error_message(CommitUnknown(), asked=asked, caller=caller, attempted=attempted)
         if isinstance(error, OldCard) and error.is_copy:
             await self._edit_clicked(caller, message)
-        await self._try_to_tell(caller, message, attempted=attempted)
+        await self.tell(caller, message, attempted=attempted)
 
-    async def _try_to_tell(self, caller: Caller, message: Message, *, attempted: bool) -> None:
-        # An error is for who asked alone, and takes the place of nothing that they may still need.
+    async def tell(self, caller: Caller, message: Message, *, attempted: bool) -> None:
+        """Answer *caller* alone; where they have closed the modal for it, only if something was *attempted*."""
+        # It takes the place of nothing that they may still need.
         caller = caller.with_place(public=False, replacing=False)
         try:
             try:
