@@ -295,7 +295,7 @@ class Decisions:
             raise TimeIsPast(as_typed)
 
         def update(held: Change) -> Change:
-            is_kept = held.state in IN_EFFECT and held.request.reverts_at is None and held.run.undone_by is None
+            is_kept = held.state in IN_EFFECT and held.request.reverts_at is None and held.run.undone is None
             if not (is_back and is_kept):
                 _end_of(held)
             if is_back and held.run.time_changed_by != by:
@@ -310,7 +310,7 @@ class Decisions:
         """Keep a temporary *change*, without an end; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
 
         def update(held: Change) -> Change:
-            if held.state not in IN_EFFECT or held.request.reverts_at is None or held.run.undone_by is not None:
+            if held.state not in IN_EFFECT or held.request.reverts_at is None or held.run.undone is not None:
                 raise NotTemporary(held)
             kept = _with_end(held, None, by)
             return replace(kept, run=replace(kept.run, revert_failure=RevertFailure.NONE))

@@ -19,6 +19,7 @@ from bot.changes.model.moves import Invalidate
 from bot.changes.model.obligation import EXISTENCE, Standing, standings
 from bot.changes.model.parts import RevertFailure, Undone
 from bot.changes.model.states import State
+from bot.changes.proposals import undo_cause
 from bot.store.engine import Store
 
 UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
@@ -117,7 +118,7 @@ async def _reopen(store: Store, tx: AsyncConnection, owed: Change, closed: Mappi
     ending = whole or opened
     if (ends := ending.request.reverts_at) is not None:
         request = replace(ending.request, reverts_at=max(ends, now))
-        run = replace(ending.run, undone_by=None, undone=None, revert_failure=RevertFailure.NONE)
+        run = replace(ending.run, undone=None, revert_failure=RevertFailure.NONE)
         await record(store, tx, ending, replace(ending, request=request, run=run))
 
 
@@ -135,7 +136,7 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
         await _show_undone(store, tx, change, undo)
     for set_id, undo in wholes.items():
         whole = await store.changes.get_locked(tx, set_id)
-        if whole is None or whole.state is not State.APPLIED or whole.run.undone_by is not None:
+        if whole is None or whole.state is not State.APPLIED or whole.run.undone is not None:
             continue
         if not await store.items.has_any(tx, set_id, UNDOABLE):
             await _mark_undone(store, tx, whole, undo)
@@ -143,12 +144,15 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
 
 async def _mark_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change) -> None:
     """Record on *change* that *undo* undid it."""
-    asked, at = undo.request, undo.run.finished_at or undo.created
-    cause = asked.cause
-    undone = None if cause is None else Undone(at=at, by=asked.requester, cause=cause, reason=asked.reason)
-    by = (undo.set_id or undo.id) if change.is_bulk else undo.id
-    made = replace(change, run=replace(change.run, undone_by=by, undone=undone))
-    await record(store, tx, change, made)
+    asked = undo.request
+    undone = Undone(
+        change=(undo.set_id or undo.id) if change.is_bulk else undo.id,
+        at=undo.run.finished_at or undo.created,
+        by=asked.requester,
+        cause=asked.cause or undo_cause(change),
+        reason=asked.reason,
+    )
+    await record(store, tx, change, replace(change, run=replace(change.run, undone=undone)))
 
 
 async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change) -> None:

@@ -124,9 +124,10 @@ class FollowUps:
         if (made := _find_since(reverts, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
         # A revert that is under way or succeeded is the answer; after one that failed, there is another.
-        if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.run.undone_by):
+        undone = change.run.undone
+        if reverts and (reverts[-1].state in LIVE or (undone is not None and reverts[-1].id == undone.change)):
             return reverts[-1]
-        if change.run.undone_by is not None:
+        if undone is not None:
             raise NotUndoable(change)
         if not change.is_temporary:
             raise NotTemporary(change)
@@ -156,7 +157,7 @@ class FollowUps:
         if change.is_bulk:
             items = await self._items_of(change, (Outcome.APPLIED, Outcome.UNSETTLED))
             done = [*(await self.store.changes.get_many([each.change_id for each in items if each.change_id])).values()]
-        found = [each for each in done if each.state in IN_EFFECT and each.run.undone_by is None]
+        found = [each for each in done if each.state in IN_EFFECT and each.run.undone is None]
         return sorted(found, key=lambda each: each.item_number)
 
     async def look(self, change: Change) -> Sequence[tuple[Undoing, Standing]]:
@@ -194,7 +195,7 @@ class FollowUps:
 
         def is_over(owed: Change) -> bool:
             ends = wholes.get(owed.set_id or "", owed).request.reverts_at
-            return owed.run.undone_by is not None or (ends is not None and ends <= now)
+            return owed.run.undone is not None or (ends is not None and ends <= now)
 
         return [each for each in closed.values() if is_over(each)]
 
@@ -229,7 +230,7 @@ class FollowUps:
 
         Raises NotTemporary where it was not left, or its target is gone, a ClientError, and as `Proposer.submit` does.
         """
-        if change.state is not State.APPLIED or not change.run.revert_failure or change.run.undone_by is not None:
+        if change.state is not State.APPLIED or not change.run.revert_failure or change.run.undone is not None:
             raise NotTemporary(change)
         ((target, live),) = await self.read_targets([change.edit.target])
         if live is None:
@@ -245,7 +246,7 @@ class FollowUps:
         already, so that two clicks don't create two rules, NothingToDo, and a ClientError.
         """
         is_held = change.state is State.PLANNED and bool(change.run.held)
-        has_ended = change.state not in LIVE if change.is_bulk else change.state is State.STALE or change.run.undone_by
+        has_ended = change.state not in LIVE if change.is_bulk else change.state is State.STALE or change.run.undone
         if not has_ended and not is_held:
             raise AlreadyDecided(change)
         before = await self._followups(change, "again")
@@ -275,7 +276,7 @@ class FollowUps:
         """Return the items of *change* that were not done; a change of one thing is its own item."""
         if not change.is_bulk:
             return [Item.of(1, change.edit, undoes=change.request.undoes)]
-        left = (Outcome.UNDONE,) if change.run.undone_by else NOT_DONE | {Outcome.WAITING}
+        left = (Outcome.UNDONE,) if change.run.undone else NOT_DONE | {Outcome.WAITING}
         return await self._items_of(change, left)
 
     async def _current_target(self, target: Target) -> Target:
@@ -293,12 +294,12 @@ def _find_since(made: Sequence[Change], by: str, since: datetime | None) -> Chan
 
 def _may_be_done(change: Change) -> bool:
     """Whether *change* is done, or may still be."""
-    return change.state in LIVE | {State.APPLIED, State.UNSETTLED} and change.run.undone_by is None
+    return change.state in LIVE | {State.APPLIED, State.UNSETTLED} and change.run.undone is None
 
 
 def require_undoable(change: Change) -> None:
     """Raise NotUndoable unless *change* was applied and not undone since; what an undo took back is requested again."""
-    if change.state is not State.APPLIED or change.run.undone_by is not None or change.request.undoes is not None:
+    if change.state is not State.APPLIED or change.run.undone is not None or change.request.undoes is not None:
         raise NotUndoable(change)
 
 

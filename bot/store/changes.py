@@ -88,7 +88,7 @@ class Changes(ChangeQueries):
         """Return the changes of *target* that have an end, alone or in a bulk change, and were not undone; locked."""
         about = {"target": str(target), "place": f"{target.with_key(None)}/", "key": target.key}
         found = [self._change(row) for row in await tx.execute(OWED_ON, about)]
-        return [each for each in found if each.run.undone_by is None]
+        return [each for each in found if each.run.undone is None]
 
     async def add(self, tx: AsyncConnection, change: Change, idempotency_key: str) -> Change:
         """Store *change* and return it; where one with the same *idempotency_key* is stored already, return that one.

@@ -55,7 +55,7 @@ def _one_thing(change: Change, groups: Groups | None) -> list[Block]:
     if change.state is State.APPLIED and (other := _difference_as_stored(change)):
         return [messages.section(f"*Requested → stored*\n{other}")]
     if change.edit.kind.destroys:
-        gone = [messages.context("Before:")] if change.state is State.APPLIED and not change.run.undone_by else []
+        gone = [messages.context("Before:")] if change.state is State.APPLIED and not change.run.undone else []
         return [*gone, *_whole_thing(change, change.edit.before, groups), *_not_restored(change)]
     if change.edit.kind.creates:
         return [*_whole_thing(change, change.edit.after, groups), *_not_restored(change)]
@@ -89,7 +89,7 @@ def _difference_as_stored(change: Change) -> str:
 
 def is_stored_otherwise(change: Change) -> bool:
     """Whether *change* is applied and not undone, but stored differently from what was requested."""
-    return change.state is State.APPLIED and not change.run.undone_by and bool(_difference_as_stored(change))
+    return change.state is State.APPLIED and not change.run.undone and bool(_difference_as_stored(change))
 
 
 def _is_added_in_pair(line: Line) -> bool:
@@ -162,7 +162,7 @@ def pair_lines(rule: RuleDraft, limit: int) -> list[Block]:
 
 def _not_restored(change: Change) -> list[Block]:
     """Return the note on what the undo of a deletion can't restore."""
-    is_back = bool(change.run.undone_by if change.edit.kind.destroys else change.request.undoes)
+    is_back = bool(change.run.undone if change.edit.kind.destroys else change.request.undoes)
     if not is_back or change.state is not State.APPLIED:
         return []
     if change.edit.target.service == "members":
@@ -172,7 +172,7 @@ def _not_restored(change: Change) -> list[Block]:
 
 def group_notes(change: Change, groups: Groups | None) -> list[Block]:
     """Return notes on which rules are active after an edit of a rule or a group, where its status alone doesn't tell."""
-    if change.edit.after is None or change.state not in {State.PROPOSED, State.APPLIED} or change.run.undone_by:
+    if change.edit.after is None or change.state not in {State.PROPOSED, State.APPLIED} or change.run.undone:
         return []
     if change.edit.kind is Kind.GROUP_UPDATE:
         rules = GROUP_SWITCHED.get(new_status(change.edit))
@@ -189,7 +189,7 @@ def _item_blocks(change: Change, progress: Progress) -> list[Block]:
     how_far = ""
     if change.state in {State.APPROVED, State.APPLYING}:
         how_far = progress_text(tally)
-    elif has_begun and (tally.of(DONE) < tally.total() or change.run.undone_by):
+    elif has_begun and (tally.of(DONE) < tally.total() or change.run.undone):
         how_far = counts_text(tally)
     items = items_view.lines(progress, has_begun=has_begun) if progress.first else []
     return [*([messages.section(how_far)] if how_far else []), *items]

@@ -108,7 +108,7 @@ def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | Non
     """
     if change.request.undoes:
         return [_retry_button(change, progress)] if progress is not None else []
-    if change.run.undone_by:
+    if change.run.undone:
         return [
             _switch_off_again_button(change)
             if is_reverted(change)

@@ -110,9 +110,9 @@ def _warnings(change: Change, progress: Progress | None) -> list[Block]:
 
 def _remarks(change: Change, progress: Progress | None) -> Iterator[str]:
     """Yield what else to know before a click: a failed revert, what of a bulk change was not done."""
-    if (old := change.request.moved_from) and change.state is State.APPLIED and not change.run.undone_by:
+    if (old := change.request.moved_from) and change.state is State.APPLIED and not change.run.undone:
         yield f"{code(mask_email(old))} keeps its access until somebody removes it."
-    if change.run.ends_with and not change.run.undone_by:
+    if change.run.ends_with and not change.run.undone:
         yield "It was created for a while only: its end deletes it with all changes, unless somebody keeps it."
     if ending := revert_failure_line(change):
         yield ending

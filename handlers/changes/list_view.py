@@ -89,7 +89,7 @@ def _values(change: Change, *, public: bool) -> str:
 def _state_text(change: Change, tally: Tally | None = None) -> str:
     """Return how far *change* is, and what happens next automatically."""
     word = outcome_word(change)
-    if tally is not None and is_partly_done(change, tally) and not change.run.undone_by:
+    if tally is not None and is_partly_done(change, tally) and not change.run.undone:
         done, undone, failed, unclear = tally.of(DONE), tally[Outcome.UNDONE], tally[Outcome.FAILED], tally.of(UNCLEAR)
         others = {"failed": failed, "not done": tally.meant - done - failed - unclear, "not confirmed": unclear}
         so_far = f"{undone or done:,} of {tally.meant:,} {'undone' if undone else 'done'}"

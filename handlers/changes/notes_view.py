@@ -140,7 +140,7 @@ NOTES: Final = {
         "other time",
     ),
     "started": Note(
-        lambda c: c.state is State.APPLIED and not c.run.undone_by,
+        lambda c: c.state is State.APPLIED and not c.run.undone,
         lambda c, outcome: f"{outcome} {_requester(c)}",
         "started",
     ),

@@ -120,7 +120,7 @@ def _done_lines(change: Change) -> str:
         return _lines(_line(alone, time_of(change)), _request_line(change))
     if decision.guard is Guard.APPROVE:
         return _request_line(change, approval_words(change), time_of(change), _time_changed(change))
-    is_over = change.run.undone_by is not None
+    is_over = change.run.undone is not None
     who = requester_line(change) if is_over or change.is_automatic else author(change)
     return _line(shown_email(change), who, reason_of(change), time_of(change), _time_changed(change))
 
@@ -238,7 +238,7 @@ def is_off_instead(change: Change) -> bool:
 
 def revert_failure_line(change: Change) -> str:
     """Return why a temporary change was not reverted as planned; empty where it was, or will be."""
-    if change.run.undone_by is not None or not change.run.revert_failure or change.request.reverts_at is None:
+    if change.run.undone is not None or not change.run.revert_failure or change.request.reverts_at is None:
         return ""
     return REVERT_FAILURES[change.run.revert_failure][1].format(when=when(change.request.reverts_at))
 

@@ -51,7 +51,7 @@ def is_reverted(change: Change) -> bool:
 
 def outcome_word(change: Change) -> str:
     """Return the state of *change*, in a word or two."""
-    if change.run.undone_by:
+    if change.run.undone:
         return "reverted" if is_reverted(change) else "undone"
     return STATES[change.state].word
 
@@ -60,7 +60,7 @@ def is_partly_done(change: Change, tally: Tally | None) -> bool:
     """Whether a bulk *change* is applied, though not all of its items are done, or some of them are undone again."""
     if change.state is not State.APPLIED or tally is None:
         return False
-    return tally.of(DONE) < tally.meant or (tally[Outcome.UNDONE] > 0 and not change.run.undone_by)
+    return tally.of(DONE) < tally.meant or (tally[Outcome.UNDONE] > 0 and not change.run.undone)
 
 
 def mark_of(change: Change, tally: Tally | None = None) -> str:
@@ -73,7 +73,7 @@ def mark_of(change: Change, tally: Tally | None = None) -> str:
         return ":warning:"
     if change.state is not State.APPLIED:
         return STATES[change.state].mark
-    if change.run.undone_by:
+    if change.run.undone:
         return STATES[change.state].mark if is_reverted(change) else ":leftwards_arrow_with_hook:"
     if change.decision.glass_broken:
         return ":rotating_light:"
@@ -132,7 +132,7 @@ def _applied_title(change: Change, said: Phrases, tally: Tally | None) -> str:
     """Return the title of an applied change, which may have been undone since, or not been reverted at its end."""
     if tally is not None and (partial := _partial_title(change, said, tally)):
         return partial
-    if change.run.undone_by:
+    if change.run.undone:
         return said.undone
     if change.run.revert_failure and tally is None:
         head, _ = REVERT_FAILURES[change.run.revert_failure]
@@ -146,7 +146,7 @@ def _partial_title(change: Change, said: Phrases, tally: Tally) -> str:
     ``2 of 3 rules switched off``, where its title counts its items; else the request, and how much of it is done.
     """
     done, meant, unclear = tally.of(DONE), tally.meant, tally[Outcome.UNKNOWN]
-    if change.run.undone_by:
+    if change.run.undone:
         return "" if tally[Outcome.UNDONE] == meant else f"{said.request}: undone"
     if not is_partly_done(change, tally):
         return ""

@@ -105,7 +105,7 @@ def _busy_words(error: TargetBusy) -> Words:
 
 def _not_undoable_words(error: NotUndoable) -> Words:
     name = f"*{request_title(error.change)}*"
-    if error.change.run.undone_by:
+    if error.change.run.undone:
         return Words(f"{name} was already undone.", next="To do it again, press *Request again* on its card.")
     if error.change.request.undoes and error.change.state is State.APPLIED:
         again = "To have it as it was before, press *Request again* on the card of what was undone."

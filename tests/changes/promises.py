@@ -156,7 +156,7 @@ class Promises:
                 assert item.outcome in UNTOUCHED, f"{item.outcome}, without a change"
                 continue
             change = self.seen[item.change_id]
-            assert item.outcome is (Outcome.UNDONE if change.run.undone_by else Outcome(change.state))
+            assert item.outcome is (Outcome.UNDONE if change.run.undone else Outcome(change.state))
             assert (change.set_id, change.item_number) == (set_id, item.number)
             assert (change.edit.kind, change.edit.before, change.edit.after) == (item.kind, item.before, item.after)
             assert change.edit.target == item.target or item.kind is Kind.RULE_CREATE
@@ -434,7 +434,7 @@ class Promises:
     def _in_force(self, change: Change) -> list[Change]:
         """What was done of a *change*, and not undone on its own: itself, or items of it."""
         begun = [item for item in self.seen.values() if item.set_id == change.id] if change.is_bulk else [change]
-        return [done for done in begun if done.state is State.APPLIED and done.run.undone_by is None]
+        return [done for done in begun if done.state is State.APPLIED and done.run.undone is None]
 
     async def end(self) -> None:
         """Once everything has calmed down: nothing is stuck, nobody is left without an answer."""
@@ -461,7 +461,7 @@ class Promises:
             undone = self.seen[change.request.undoes or ""]
             told = self.world.cards.get(undone.set_id or undone.id)
             assert told is not None or undone.request.cause is not None, "nothing tells the undo"
-            assert told is None or told.run.undone_by == self.seen[told.id].run.undone_by, "the card tells another end"
+            assert told is None or told.run.undone == self.seen[told.id].run.undone, "the card tells another end"
             quiet = True
         assert quiet or card is not None
         assert quiet or card is None or card.state is change.state, "the card tells of another end"

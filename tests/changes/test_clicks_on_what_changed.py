@@ -177,8 +177,9 @@ async def test_only_an_end_that_somebody_clicked_on_is_on_record_as_theirs(world
 
     actors = []
     for change in (waited, clicked):
-        undone_by = (await mine.pipeline.journal.get(change.id)).run.undone_by
-        actors.append((await requested(world, undone_by or "")).actor)
+        undone = (await mine.pipeline.journal.get(change.id)).run.undone
+        assert undone is not None
+        actors.append((await requested(world, undone.change)).actor)
     assert actors == [GATEHOUSE, ALICE]
 
 
@@ -241,7 +242,7 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
 
     now = await mine.pipeline.journal.get(change.id)
     assert now.request.reverts_at != change.request.reverts_at
-    assert (now.run.undone_by, now.run.revert_failure) == (None, "")
+    assert (now.run.undone, now.run.revert_failure) == (None, "")
     assert "not_reverted" not in await events(world, change)
     assert (world.live(TARGET) or {})["name"] == ("Theirs" if changed_since else "For now")
 

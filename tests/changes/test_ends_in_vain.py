@@ -75,7 +75,7 @@ async def test_an_end_in_vain_is_told_once_until_it_comes_true(
     await hours_later(world, mine)
 
     ended = await mine.pipeline.journal.get(change.id)
-    assert ended.run.undone_by is not None
+    assert ended.run.undone is not None
     assert world.cards[change.id].run.undone == ended.run.undone
     assert ended.run.undone is not None
     assert ended.run.undone.cause.is_automatic

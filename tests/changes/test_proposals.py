@@ -13,7 +13,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.obligation import Standing, parts_of, with_parts
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.parts import Cause, CauseKind, ChangeRequest, Undone
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, Undoing, inverse
 from bot.changes.refusals import NotTemporary
@@ -115,11 +115,19 @@ async def test_what_was_only_edited_keeps_its_id(world: World, mine: Replica) ->
     assert await former_ids_of(world) == {}
 
 
+SOMEHOW: Final = Undone(
+    change="0" * 32,
+    at=datetime(2026, 1, 1, tzinfo=UTC),
+    by=ALICE,
+    cause=Cause(kind=CauseKind.UNDO, requester=ALICE),
+)
+
+
 async def test_only_what_was_left_at_its_end_is_reverted_anyway(world: World, mine: Replica) -> None:
     change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
     left = with_fields(change, revert_failure="changed")
 
-    for other in (change, with_fields(left, undone_by="0" * 32), replace(left, state=State.UNKNOWN)):
+    for other in (change, with_fields(left, undone=SOMEHOW), replace(left, state=State.UNKNOWN)):
         with pytest.raises(NotTemporary):
             await mine.pipeline.followups.revert_anyway(other, by=ALICE, channel=OPS, idempotency_key="anyway")
     asked = await mine.pipeline.followups.revert_anyway(left, by=ALICE, channel=OPS, idempotency_key="anyway")

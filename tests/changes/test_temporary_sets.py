@@ -91,7 +91,7 @@ async def test_requests_and_undos_that_wait_do_not_put_the_end_off(world: World,
     await as_time_goes_on(world, mine)
 
     assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
-    assert (await mine.pipeline.journal.get(whole.id)).run.undone_by is not None
+    assert (await mine.pipeline.journal.get(whole.id)).run.undone is not None
     assert (await mine.pipeline.journal.get(undo.id)).state is State.STALE, "there is nothing left to undo"
     assert (await mine.pipeline.journal.get(other.id)).state is State.PROPOSED, (
         "its parts are looked at when it is approved"
@@ -111,10 +111,10 @@ async def test_what_an_undo_could_not_take_back_still_ends(world: World, mine: R
     world.clock.moment += timedelta(hours=2)
     await as_time_goes_on(world, mine)
 
-    assert half.run.undone_by is None, "a part of it is still there"
+    assert half.run.undone is None, "a part of it is still there"
     assert half.is_temporary
     assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
-    assert (await mine.pipeline.journal.get(whole.id)).run.undone_by is not None
+    assert (await mine.pipeline.journal.get(whole.id)).run.undone is not None
 
 
 async def test_what_could_not_be_taken_back_at_its_end_is_said(world: World, mine: Replica) -> None:
@@ -142,7 +142,7 @@ async def test_an_item_that_the_service_did_not_take_is_tried_again(world: World
     await as_time_goes_on(world, mine)
 
     assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
-    assert (await mine.pipeline.journal.get(whole.id)).run.undone_by is not None
+    assert (await mine.pipeline.journal.get(whole.id)).run.undone is not None
 
 
 @pytest.mark.parametrize("is_unknown", [False, True])
@@ -176,4 +176,4 @@ async def test_an_item_whose_target_another_change_holds_is_tried_again(
     await mine.pipeline.decisions.decide(other, Decision.WITHDRAW, ALICE)
     await as_time_goes_on(world, mine)
     assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
-    assert (await mine.pipeline.journal.get(whole.id)).run.undone_by is not None
+    assert (await mine.pipeline.journal.get(whole.id)).run.undone is not None

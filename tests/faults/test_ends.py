@@ -51,7 +51,7 @@ async def test_an_end_comes_true_or_the_card_says_truly_why_not(world: World, fa
     revert = await world.process().followups.last_revert(change)
     match change.run.revert_failure:
         case "":
-            assert change.run.undone_by is not None
+            assert change.run.undone is not None
             told = is_back(world, change, write) or fault in MEDDLED or revert_says_otherwise(revert)
             assert told, "called reverted, and is not"
         case "unconfirmed":

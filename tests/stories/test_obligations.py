@@ -98,7 +98,7 @@ def outlived(before: Facts, now: Facts, done: Sequence[Change]) -> list[str]:
     asked = [each for each in done if each.state is State.APPLIED and not each.is_bulk and each.request.undoes is None]
     wholes = {each.id: each for each in done}
     for change in asked:
-        if wholes.get(change.set_id or "", change).request.reverts_at is None and change.run.undone_by is None:
+        if wholes.get(change.set_id or "", change).request.reverts_at is None and change.run.undone is None:
             was, made = facts_of(change.edit.before), facts_of(change.edit.after)
             for fact in was.keys() | made.keys():
                 if was.get(fact) != made.get(fact):

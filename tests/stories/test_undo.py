@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.changes.model.change import Change
 from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.conftest import Clock
@@ -14,6 +15,11 @@ from tests.harness.colleague import Colleague, undone
 
 OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"
+
+
+def undo_of(change: Change) -> str:
+    assert change.run.undone is not None
+    return change.run.undone.change
 
 
 async def test_text_alone_deletes_nothing_of_ones_own_either(
@@ -42,8 +48,7 @@ async def test_why_it_is_undone_is_on_record_and_on_the_card(alice: Colleague, t
 
     card = await alice.sees_change(where=undone)
     assert "“it loops”" in alice.slack_text(card)
-    undo = await alice.store.changes.get((await alice.change_of(card)).run.undone_by or "")
-    assert undo is not None
+    (undo,) = await alice.store.changes.find_by_prefix(undo_of(await alice.change_of(card)))
     assert undo.request.reason == "it loops"
 
 
@@ -53,11 +58,11 @@ async def test_what_was_undone_is_requested_again_once_and_an_undo_is_not_undone
     card = await alice.says(f"/rules off {OLD}")
     await alice.clicks(card, "Undo")
     gone = await alice.sees_change(where=undone)
-    undo = (await alice.change_of(gone)).run.undone_by or ""
+    undo = undo_of(await alice.change_of(gone))
     assert "Request again" in alice.slack_text(await alice.is_refused(f"/gatehouse undo {undo[:8]}"))
 
     await gather(cara.clicks(card, "Request again"), alice.clicks(card, "Request again"))
-    again = await alice.sees_change(where=lambda change: change.run.undone_by is None)
+    again = await alice.sees_change(where=lambda change: change.run.undone is None)
     assert again.ts != card.ts
     assert (workspace.services.rules.get(OLD) or {})["status"] == "Inactive"
     assert len(workspace.services.rules.calls("PUT")) == 3
@@ -74,7 +79,7 @@ async def test_a_deletion_that_was_undone_is_requested_again_for_the_rule_under_
     await alice.clicks(card, "Request again")
     again = await alice.sees_change(state=State.PROPOSED)
     await cara.clicks(again, "v1.decide.approve", confirm=True)
-    await alice.sees_change(where=lambda change: change.run.undone_by is None)
+    await alice.sees_change(where=lambda change: change.run.undone is None)
     assert not any(rule["name"] == "Old shop to new shop" for rule in workspace.services.rules.all())
 
 

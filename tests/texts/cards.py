@@ -34,6 +34,7 @@ BOB: Final = "U0BOB0001"
 CARA: Final = "U0CARA001"
 OPS: Final = "C0OPS0001"
 PLACES: Final = {"rules": "rules.example.com", "members": "members.example.com"}
+UNDOING: Final = "b06889c4" * 4
 LINK: Final = "https://slack.example/archives/C0OPS0001/p1"
 GROUPS: Final = Groups({"Group_1": "Experiments"}, frozenset())
 
@@ -328,8 +329,7 @@ def endings() -> Iterator[Sample]:
     for name, cause in CAUSES.items():
         by = ALICE if cause.is_automatic else CARA
         undone: Document = {
-            "undone_by": "b06889c4" * 4,
-            "undone": Undone(at=NOW + timedelta(hours=2), by=by, cause=cause),
+            "undone": Undone(change=UNDOING, at=NOW + timedelta(hours=2), by=by, cause=cause),
         }
         yield f"{name}, the change", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary | undone))
         told: Document = {"undoes": "0343eab7" * 4, "requester": by, "reason": "", "cause": cause}
@@ -343,13 +343,14 @@ def endings() -> Iterator[Sample]:
                 None,
                 SALE,
                 **temporary,
-                undone_by="b06889c4" * 4,
-                undone=Undone(at=NOW + timedelta(hours=2), by=ALICE, cause=CAUSES["ended"]),
+                undone=Undone(change=UNDOING, at=NOW + timedelta(hours=2), by=ALICE, cause=CAUSES["ended"]),
             )
         ),
     )
-    undone_since = Undone(at=NOW + timedelta(hours=2), by=CARA, cause=Cause(kind=CauseKind.UNDO, requester=ALICE))
-    undone = {"undone_by": "b06889c4" * 4, "undone": undone_since}
+    undone_since = Undone(
+        change=UNDOING, at=NOW + timedelta(hours=2), by=CARA, cause=Cause(kind=CauseKind.UNDO, requester=ALICE)
+    )
+    undone = {"undone": undone_since}
     yield "undone", card(change(Kind.RULE_DELETE, State.APPLIED, *delete, **undone))
     yield "switched off, undone", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **undone))
     yield "can’t be drawn", card_view.plain_card(change(Kind.RULE_DELETE, State.PROPOSED, *delete, **asked()))
@@ -488,7 +489,15 @@ def bulk_changes() -> Iterator[Sample]:
     )
     yield "one not confirmed", bulk_card(OFF, State.APPLIED, switched(applied, Outcome.UNKNOWN))
     yield "none done", bulk_card(OFF, State.FAILED, switched(Outcome.FAILED, Outcome.BUSY))
-    yield "undone", bulk_card(OFF, State.APPLIED, switched(Outcome.UNDONE, Outcome.UNDONE), undone_by="b06889c4" * 4)
+    yield (
+        "undone",
+        bulk_card(
+            OFF,
+            State.APPLIED,
+            switched(Outcome.UNDONE, Outcome.UNDONE),
+            undone=Undone(change=UNDOING, at=NOW, by=ALICE, cause=CAUSES["undone by somebody else"]),
+        ),
+    )
     yield (
         "denied",
         bulk_card(
@@ -614,8 +623,8 @@ def notes() -> Iterator[Sample]:
 
 
 def reverted(ends: datetime) -> Document:
-    by_bob = Undone(at=NOW, by=BOB, cause=Cause(kind=CauseKind.EARLY_END, requester=ALICE))
-    return {"undone_by": "b06889c4" * 4, "undone": by_bob, "reverts_at": ends}
+    by_bob = Undone(change=UNDOING, at=NOW, by=BOB, cause=Cause(kind=CauseKind.EARLY_END, requester=ALICE))
+    return {"undone": by_bob, "reverts_at": ends}
 
 
 def direct_messages() -> Iterator[Sample]:

@@ -66,8 +66,7 @@ PUT_BACK: Final = change(
 )
 ENDED: Final = with_fields(
     SWITCH,
-    undone_by=BACK.id,
-    undone=Undone(at=NOW + timedelta(hours=2), by=SWITCH.request.requester, cause=CAUSES["ended"]),
+    undone=Undone(change=BACK.id, at=NOW + timedelta(hours=2), by=SWITCH.request.requester, cause=CAUSES["ended"]),
 )
 CHANGES: Final = tuple(
     replace(each, id=f"{number:08x}{each.id[8:]}")

@@ -1072,6 +1072,7 @@ Requested by @alice · “we test”
             "undone": """\
 2 rules switched back on
 (leftwards_arrow_with_hook) 2 rules switched back on
+Undone by @alice · 2026-11-21 01:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 2 undone
 • Old shop to new shop: undone

@@ -73,7 +73,7 @@ class Change:
         """Whether anything of it is still to be put back at its end; what was never confirmed may be there, too."""
         run = self.run
         has_end = self.state in IN_EFFECT and self.request.reverts_at is not None
-        return has_end and run.undone_by is None and not run.revert_failure and self.closed_by is None
+        return has_end and run.undone is None and not run.revert_failure and self.closed_by is None
 
     @property
     def open_parts(self) -> frozenset[str]:

@@ -166,8 +166,9 @@ class RevertFailure(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Undone:
-    """How a change was undone: when, at whose request, and why."""
+    """How a change was undone: by which other *change*, when, at whose request, and why."""
 
+    change: str
     at: datetime
     by: str
     cause: Cause
@@ -211,10 +212,7 @@ class Run:
     """Who last changed the start of a planned change or the end of a temporary one, or kept it; empty where nobody did."""
     stopped_by: str | None = None
     """Of a bulk change: who stopped it before all of its items were done."""
-    undone_by: str | None = None
-    """The id of the applied change that undid this one."""
     undone: Undone | None = None
-    """How it was undone."""
     closes: tuple[str, ...] = ()
     """The ids of the temporary changes of which it took a part away, or gave one for good."""
     ends_with: str = ""
