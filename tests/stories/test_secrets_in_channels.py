@@ -12,7 +12,7 @@ import pytest
 from handlers.files.import_form_view import RULES
 from sandbox.demo import Sandbox
 from tests.conftest import OPS
-from tests.harness.channels import find_emails, find_secrets
+from tests.harness.channels import SHAPES, find_emails, find_secrets
 from tests.harness.colleague import Colleague, undone
 from tests.harness.looking import BUTTON, open_details
 
@@ -109,12 +109,18 @@ async def test_cards_of_every_change(workspace: Sandbox, alice: Colleague, cara:
 
 
 @pytest.mark.threat("E7")
-async def test_what_is_on_record_and_on_the_home(workspace: Sandbox, alice: Colleague) -> None:
+async def test_what_is_on_record_and_on_the_home(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
     planted(workspace)
     await alice.says(f"/rules set Redirect_tok destination={LINK}")
     await alice.says("/rules delete Redirect_tok")
-    for text in ("/rules history Redirect_tok", "/gatehouse audit", "/gatehouse pending", "/gatehouse digest"):
-        await alice.shares(text)
+    for number, shape in enumerate(SHAPES):
+        workspace.services.rules.put(REDIRECT | {"id": f"Redirect_n{number}", "name": shape, "description": shape})
+        await alice.says(f"/rules off Redirect_n{number} because {shape}")
+        await bob.says(f"@gatehouse rules show Redirect_n{number}")
+    for text in ("history Redirect_tok", "history Redirect_n1", "list", "list page:2", "check"):
+        await alice.shares(f"/rules {text}")
+    for text in ("audit", "audit page:2", "pending", "digest"):
+        await alice.shares(f"/gatehouse {text}")
 
     home = await alice.opens_home("Token")
 
