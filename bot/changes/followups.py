@@ -111,14 +111,12 @@ class FollowUps:
         await self.rights.require(change, Decision.REVERT, by)
         return await self.revert(change, by=by, cause=undo_cause(change, CauseKind.EARLY_END), since=since)
 
-    async def revert(
-        self, change: Change, *, by: str, cause: Cause, since: datetime | None = None, quiet: bool = False
-    ) -> Change:
+    async def revert(self, change: Change, *, by: str, cause: Cause, since: datetime | None = None) -> Change:
         """Revert a temporary *change*, as was agreed when it was requested; once, no matter who asks and how often.
 
-        *since*: as for `undo`. *quiet*: a failed try gets no card, since it is tried again. Raises NotUndoable, NothingToDo where
-        nothing of it is left, NotTemporary where its end is no longer the one that *change* has, and TargetBusy while another
-        change is being applied to its target; a request that only waits does not block it.
+        *since*: as for `undo`. Raises NotUndoable, NothingToDo where nothing of it is left, NotTemporary where its end is no
+        longer the one that *change* has, and TargetBusy while another change is being applied to its target; a request that only
+        waits does not block it.
         """
         reverts = await self._followups(change, "revert")
         if (made := _find_since(reverts, by, since)) is not None:
@@ -137,7 +135,6 @@ class FollowUps:
         else:
             done = await self._undoings(await self._undoable_changes(change))
         proposal = inverse(change, done, by=by, channel=change.request.channel, cause=cause)
-        proposal = replace(proposal, request=replace(proposal.request, quiet_refusal=quiet))
         key = f"revert:{change.id}:{len(reverts)}"
         return await self.proposer.submit(proposal, idempotency_key=key, reverts=change)
 

@@ -15,8 +15,6 @@ import structlog
 
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
-from bot.changes.model.items import DONE
-from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.worker import Wake, keep_renewing, work_off
 from bot.clients.errors import PERMANENT_CODES
@@ -174,7 +172,7 @@ class OutboxWorker:
             change = await self._store.changes.get(message.change_id)
             renew = partial(self._store.outbox.renew, message, self.journal.lease)
             async with keep_renewing(message.change_id, self.journal.lease, renew):  # a long file takes its time
-                if change is not None and not await self._is_pointless(change, message.purpose):
+                if change is not None and not self._is_pointless(change, message.purpose):
                     note = await self.deliver(change, message.name, is_plain)
         except TooSoon as pace:
             await self._store.outbox.give_back(message, self.journal.now() + timedelta(seconds=pace.seconds))
@@ -190,14 +188,11 @@ class OutboxWorker:
             return None
         return self.journal.now() + REMINDER_PAUSES[min(message.version, len(REMINDER_PAUSES)) - 1]
 
-    async def _is_pointless(self, change: Change, purpose: str) -> bool:
+    def _is_pointless(self, change: Change, purpose: str) -> bool:
         """Whether the message is no longer needed; those of other purposes decide that when they are drawn."""
         if (of := SAID_BEFORE.get(purpose)) is not None:
             return (moment := of(change)) is not None and moment <= self.journal.now()
-        if purpose != Purpose.CARD or not await is_told_elsewhere(change, self._store):
-            return False
-        # A card that is there already must not stay out of date, even if another message says the same.
-        return await self._store.cards.get(change.id, purpose) is None
+        return purpose == Purpose.CARD and _is_tried_again(change)
 
     async def _retry(self, message: Delivery, error: Exception) -> None:
         away = bool(getattr(error, "is_away", False))
@@ -214,29 +209,7 @@ class OutboxWorker:
         await self._store.outbox.retry(message, self.journal.now() + timedelta(seconds=wait), reason)
 
 
-REFUSED: Final = frozenset({State.FAILED, State.STALE, State.APPLYING})
-"""States in which a change is refused at once, or about to be."""
-
-
-async def is_told_elsewhere(change: Change, store: Store) -> bool:
-    """Whether *change* needs no card: its requester has read the refusal, or it is shown on the card of what it undoes.
-
-    That card shows only an undo that went well. Where the service refused it, or its outcome was unknown for a while, somebody
-    may have to act, so it gets a card of its own.
-    """
-    request, run = change.request, change.run
-    if change.decision.guard is not Guard.NONE or request.starts_at is not None:
-        return False
-    if change.state is not State.APPLIED or request.cause is None:
-        if not change.is_automatic:
-            return request.quiet_refusal and run.attempt <= 1 and change.state in REFUSED
-        is_final = change.state is State.FAILED and run.refusal in PERMANENT_CODES
-        return request.quiet_refusal and not is_final  # a failed revert of a temporary change is tried again
-    if run.attempt > 1 and not request.quiet_refusal:
-        return False
-    if change.is_bulk:
-        tally = await store.items.tally(change.id)
-        if tally.of(DONE) < tally.meant:
-            return False
-    undone = await store.changes.get(request.undoes or "")
-    return undone is not None and undone.request.channel == request.channel
+def _is_tried_again(change: Change) -> bool:
+    """Whether *change* is a try of an automatic end, and not its last one: what was to end tells of it."""
+    is_last = change.state is State.APPLIED or change.run.refusal in PERMANENT_CODES
+    return change.is_automatic and not is_last

@@ -241,7 +241,6 @@ def item_change(whole: Change, item: Item, *, change_id: str, now: datetime) -> 
             reason=whole.request.reason,
             undoes=item.undoes,
             cause=whole.request.cause if item.undoes else None,
-            quiet_refusal=True,
         ),
         decision=ChangeDecision(
             guard=whole.decision.guard,

@@ -133,7 +133,7 @@ class TimerWorker:
             if not is_there:
                 return await self._give_up_unless_unknown(change, change, _why_left(change, found))
             cause = _cause(change, timer, self._now)
-            revert = await self.pipeline.followups.revert(change, by=change.request.requester, cause=cause, quiet=True)
+            revert = await self.pipeline.followups.revert(change, by=change.request.requester, cause=cause)
         except (ClientError, TargetBusy) as error:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
             return self._next_try(change)

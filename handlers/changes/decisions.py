@@ -84,20 +84,19 @@ async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) ->
 
     A button's value only names the change: its content is read from the store, and the card must be where we posted it. A
     quick click may come before the card is on record, so this looks again for a while. An item is shown on the card of its
-    bulk change, and an undo without a card on the card of what it undid. A full view was drawn for the person who clicked.
+    bulk change. A full view was drawn for the person who clicked.
     """
     if _is_in_full_view(click):
         return await gatehouse.changes.journal.get(click.value)
     for _ in range(LOOKS_FOR_CARD):
         change = await gatehouse.changes.journal.get(click.value)
-        undone = await gatehouse.store.changes.get(change.request.undoes or "")
-        cards = [change.set_id or change.id, *([undone.set_id or undone.id] if undone is not None else [])]
-        found = [await gatehouse.store.cards.is_message_of(card, caller.channel, caller.message) for card in cards]
-        if any(stands is not None for stands in found):
+        card = change.set_id or change.id
+        stands = await gatehouse.store.cards.is_message_of(card, caller.channel, caller.message)
+        if stands is not None:
             break
         await asyncio.sleep(CARD_PAUSE_SECONDS)
-    if not any(found):
-        link, place = await gatehouse.store.cards.link(cards[0]), (caller.channel, caller.message)
+    if not stands:
+        link, place = await gatehouse.store.cards.link(card), (caller.channel, caller.message)
         raise OldCard(link, is_copy=bool(link) and not await gatehouse.store.cards.has_message(*place))
     return change
 

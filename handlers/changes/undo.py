@@ -10,7 +10,6 @@ from bot.changes.decisions import is_open
 from bot.changes.followups import require_undoable
 from bot.changes.freezing import find_by_id
 from bot.changes.model.change import Change
-from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.rights import Decision
 from bot.gatehouse import Gatehouse
@@ -30,8 +29,6 @@ from handlers.rules.rule_refs import ACT, find_change
 from handlers.slack.registry import handles
 from handlers.slack.reply import Announced, Caller, Private, Reply
 
-UNDER_WAY: Final = frozenset({State.APPROVED, State.APPLYING, State.APPLIED})
-"""States of an undo that has no card of its own, or none yet: the person who typed it is told privately."""
 CHANGED: Final = frozenset({"requested", "planned", "approved", "started"})
 """Events of a change by which its requester asked for what it does."""
 GIVEN_END: Final = frozenset({"extended", "end_moved", "made_permanent"})
@@ -105,8 +102,7 @@ async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> 
         made = await changes.decisions.decide(change, Decision.WITHDRAW, by)
     else:
         more: dict[str, Any] = {"since": caller.asked_at, "reason": unquote_reason(command.because)}
-        made = await changes.followups.undo(change, by=by, channel=caller.channel, by_text=True, **more)
-        if made.decision.guard is not Guard.NONE or made.state not in UNDER_WAY:
-            return Announced()
+        await changes.followups.undo(change, by=by, channel=caller.channel, by_text=True, **more)
+        return Announced()
     link = await gatehouse.store.cards.link(change.id) if made.request.channel == change.request.channel else ""
     return Private(notes_view.decided_message(made, await tally_of(made, gatehouse.store), link))

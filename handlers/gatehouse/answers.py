@@ -74,7 +74,7 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
 async def facts_of(changes: Iterable[Change], gatehouse: Gatehouse) -> RowFacts:
     """Return what the rows of *changes* say that the changes don't have.
 
-    The link of what has no card, such as an end, is that to the card of what it undid.
+    The link of what has no card, such as a try of an end, is that to the card of what it undid.
     """
     store, known = gatehouse.store, {each.id: each for each in changes}
     tallies = {}

@@ -139,7 +139,7 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
     kind, before = (Kind.MEMBER_ADD, None) if base is None else (Kind.MEMBER_UPDATE, base.document())
     after |= {"email": str(after["email"]).strip()}
     target = Target(service="members", site=site.name, key=after["email"])
-    proposal = propose(caller, kind, target, before, after, form.reason, quiet_refusal=True)
+    proposal = propose(caller, kind, target, before, after, form.reason)
     proposal = await with_times(
         proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry)
     )

@@ -113,7 +113,7 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
     if (warned := _with_warnings(form, added, doubts)) is not None:
         return warned.view()
     target, warnings = Target(service="rules", key=key), added.warnings
-    proposal = propose(caller, kind, target, before, draft.body(), form.reason, warnings=warnings, quiet_refusal=True)
+    proposal = propose(caller, kind, target, before, draft.body(), form.reason, warnings=warnings)
     proposal = await with_times(
         proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry)
     )

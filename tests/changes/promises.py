@@ -17,6 +17,7 @@ from bot.changes.model.edits import Kind
 from bot.changes.model.items import OPEN, Item, Outcome, Tally
 from bot.changes.model.parts import CauseKind, Guard, RevertFailure
 from bot.changes.model.states import State
+from bot.clients.errors import PERMANENT_CODES
 from bot.policy.freezes import ChatFreeze
 from bot.store.db import TargetBusy
 from bot.text.documents import load
@@ -49,7 +50,7 @@ TOLD_AS: Final[Mapping[str, frozenset[str]]] = {
 """The event that must be on record for each state."""
 
 FIXED: Final = ("id", "created", "edit.kind", "edit.before", "edit.after", "bulk")
-FIXED_OF_REQUEST: Final = ("requester", "channel", "reason", "undoes", "revert_after", "quiet_refusal")
+FIXED_OF_REQUEST: Final = ("requester", "channel", "reason", "undoes", "revert_after")
 FIXED_OF_ITEMS: Final = ("set_id", "item_number")
 DONE: Final = (Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)
 SEGMENTS_OF: Final = "allowedSegments"
@@ -319,9 +320,8 @@ class Promises:
     def _told(self, new: Change, owed: bool, events: list[str]) -> None:
         """I8, and half of I4: the audit has it, and the channel hears of it, unless only the one who asked should."""
         assert TOLD_AS[new.state] & set(events), f"{new.state} without an event: {events}"
-        quiet = _quiet(new)
         at_work = new.state is State.APPLYING or (new.state is State.APPROVED and new.decision.guard is Guard.NONE)
-        assert owed or quiet or at_work, f"{new.state}, and nobody is told"
+        assert owed or at_work or _is_vain_end(new), f"{new.state}, and nobody is told"
 
     def _decided(self, new: Change) -> None:
         """I2: whoever decided had the right to, in time, and is not who asked."""
@@ -453,17 +453,12 @@ class Promises:
             assert not clear, "unknown, though anybody can see how it is"
         else:
             assert change.state in ENDS, f"stuck: {change.state}"
-        card, quiet = self.world.cards.get(change.id), _quiet(change) or bool(change.set_id)
-        if change.state is State.UNSETTLED and quiet and _is_agreed(change):
+        card, quiet = self.world.cards.get(change.id), _is_vain_end(change) or bool(change.set_id)
+        if change.state is State.UNSETTLED and _is_vain_end(change):
             undone = self.seen[change.request.undoes or ""]
             assert undone.run.revert_failure is RevertFailure.UNCONFIRMED, "nothing tells that the end is not confirmed"
-        if card is None and _is_done_undo(change):
-            undone = self.seen[change.request.undoes or ""]
-            told = self.world.cards.get(undone.set_id or undone.id)
-            assert told is not None or undone.request.cause is not None, "nothing tells the undo"
-            assert told is None or told.run.undone == self.seen[told.id].run.undone, "the card tells another end"
-            quiet = True
         assert quiet or card is not None
+        assert card is None or not _is_vain_end(change), "a card for each try"
         assert quiet or card is None or card.state is change.state, "the card tells of another end"
         if change.is_bulk:
             assert self.tally(change).of(OPEN) == 0
@@ -495,18 +490,9 @@ def _is_done_end(change: Change) -> bool:
     return _is_agreed(change) and change.state is State.APPLIED and not change.is_bulk
 
 
-def _is_done_undo(change: Change) -> bool:
-    """Whether the card of what *change* undid tells it."""
-    return change.request.cause is not None and change.state is State.APPLIED and change.decision.guard is Guard.NONE
-
-
-def _quiet(change: Change) -> bool:
-    """Whether only the one who asked is told; of a try to end what is temporary, once it was in vain for a while."""
-    is_quiet = change.request.quiet_refusal and change.decision.guard is Guard.NONE and not change.set_id
-    is_quiet = is_quiet and change.request.starts_at is None
-    if _is_agreed(change):
-        return is_quiet and change.state in {State.FAILED, State.STALE, State.UNKNOWN, State.UNSETTLED}
-    return is_quiet and change.state in {State.FAILED, State.STALE} and change.run.attempt <= 1
+def _is_vain_end(change: Change) -> bool:
+    """Whether it is a try of an automatic end that came to nothing and was not refused, which what was to end tells."""
+    return change.is_automatic and change.state is not State.APPLIED and change.run.refusal not in PERMANENT_CODES
 
 
 def _passed_a_decision(old: Change | None, new: Change) -> bool:

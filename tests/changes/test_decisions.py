@@ -207,28 +207,6 @@ async def test_what_its_requester_did_not_confirm_in_time_is_on_its_card_alone(w
     assert notices(world) == []
 
 
-@pytest.mark.parametrize(
-    ("policy", "quiet", "fault", "shown"),
-    [
-        ("free", True, "refused_200", None),
-        ("free", False, "refused_200", State.FAILED),
-        ("free", True, "", State.APPLIED),
-        ("confirm", True, "refused_200", State.FAILED),
-    ],
-)
-async def test_a_refusal_of_what_only_its_requester_saw_has_no_card(
-    world: World, policy: str, quiet: bool, fault: str, shown: State | None
-) -> None:
-    mine, change = await asked(world, POLICIES[policy], fault=fault, quiet_refusal=quiet)
-
-    if policy == "confirm":
-        await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
-    await deliver(mine)
-
-    card = world.cards.get(change.id)
-    assert (card and card.state) == shown
-
-
 async def test_the_end_of_several_that_a_person_stopped_is_not_tried_again(world: World, mine: Replica) -> None:
     await world.begin(POLICIES["free"])
     whole = await mine.pipeline.proposer.submit(renames(world, "For now", revert_after=7200), idempotency_key="request")

@@ -140,7 +140,6 @@ class Asked:
     until: bool = False
     starts: int | None = None
     """In so many seconds; None for at once."""
-    quiet: bool = False
     outdated: bool = False
     helped: bool = False
     accident: int | None = None
@@ -159,7 +158,6 @@ def proposals(*kinds: Kind) -> st.SearchStrategy[Asked]:
         revert_after=st.none() | spans,
         until=st.booleans(),
         starts=st.sampled_from([None, None, None, 30, 600, 7200]),
-        quiet=st.booleans(),
         outdated=st.sampled_from([False, False, False, True]),
         helped=st.booleans(),
         accident=accidents,
@@ -299,7 +297,7 @@ class Machine(RuleBasedStateMachine):
             edit=Edit(
                 kind=asked.kind, target=target, before=shown, after=self._wanted(asked.kind, target, shown, which)
             ),
-            request=ChangeRequest(requester=asked.by, channel=OPS, quiet_refusal=asked.quiet, **ends),
+            request=ChangeRequest(requester=asked.by, channel=OPS, **ends),
         )
 
     def _ask(self, asked: Asked, proposal: Proposal) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -14,10 +13,6 @@ import sqlalchemy as sa
 
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
-from bot.changes.model.edits import Target
-from bot.changes.model.items import Item, Outcome
-from bot.changes.model.parts import Cause, CauseKind, Guard
-from bot.changes.model.states import State
 from bot.changes.notify import (
     DELIVERIES_AT_ONCE,
     MAX_TRIES,
@@ -25,18 +20,15 @@ from bot.changes.notify import (
     MAX_WAIT_SECONDS,
     REMINDER_PAUSES,
     OutboxWorker,
-    is_told_elsewhere,
 )
 from bot.changes.worker import Wake
 from bot.store.engine import Store, open_store
-from bot.store.items import rows_of
 from bot.store.outbox import Delivery, Purpose
 from bot.store.tables import outbox
 from tests.drills.fleet import until
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
 from tests.harness.proposing import with_fields
-from tests.store.test_store import added
 from tests.store.test_store import change as a_change
 
 LEASE: Final = timedelta(seconds=0.3)
@@ -369,55 +361,3 @@ async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: S
     await store.outbox.mark_delivered(card)
     (note,) = await store.outbox.claim("me", LEASE)
     assert note.purpose == "remind-1"
-
-
-UNDO: Final = {"undoes": "0" * 32, "cause": Cause(kind=CauseKind.UNDO, requester="U1"), "state": State.APPLIED}
-END: Final = UNDO | {"quiet_refusal": True, "cause": Cause(kind=CauseKind.END, requester="U1")}
-QUIET: Final = {"quiet_refusal": True}
-
-
-@pytest.mark.parametrize(
-    ("fields", "elsewhere"),
-    [
-        (UNDO, True),
-        (UNDO | {"attempt": 2}, False),
-        (UNDO | {"guard": Guard.CONFIRM}, False),
-        (UNDO | {"state": State.UNKNOWN}, False),
-        (UNDO | {"state": State.STALE}, False),
-        (UNDO | {"channel": "C2"}, False),
-        (UNDO | {"undoes": "f" * 32}, False),
-        (END, True),
-        (END | {"attempt": 2}, True),
-        (END | {"quiet_refusal": False, "attempt": 2}, False),
-        (END | {"state": State.UNKNOWN}, True),
-        (END | {"state": State.FAILED}, True),
-        (END | {"state": State.FAILED, "refusal": "Refused"}, False),
-        (END | {"state": State.FAILED, "quiet_refusal": False}, False),
-        (QUIET | {"state": State.STALE}, True),
-        (QUIET | {"state": State.STALE, "attempt": 2}, False),
-        (QUIET | {"state": State.APPLIED}, False),
-        ({"state": State.STALE}, False),
-    ],
-)
-async def test_only_what_went_as_meant_is_told_on_the_card_of_what_it_undid(
-    store: Store, clock: StandingClock, fields: dict[str, Any], elsewhere: bool
-) -> None:
-    done = a_change(clock, state=State.APPLIED)
-    await added(store, replace(done, id="0" * 32))
-    undo = with_fields(a_change(clock), **{name: value for name, value in fields.items() if name != "state"})
-
-    assert await is_told_elsewhere(replace(undo, state=fields["state"]), store) is elsewhere
-
-
-@pytest.mark.parametrize("outcome", [Outcome.APPLIED, Outcome.STALE, Outcome.UNKNOWN])
-async def test_a_bulk_undo_that_left_something_has_a_card(store: Store, clock: StandingClock, outcome: Outcome) -> None:
-    await added(store, replace(a_change(clock, state=State.APPLIED), id="0" * 32))
-    whole = with_fields(a_change(clock, None, State.APPLIED), undoes="0" * 32, cause=UNDO["cause"])
-    whole = replace(whole, bulk=replace(whole.bulk, size=2))
-    target = Target(service="rules", key="Redirect_x")
-    items = [Item(number=n, target=target, outcome=each) for n, each in enumerate((Outcome.APPLIED, outcome), 1)]
-    rows = await rows_of(whole.id, items)
-    async with store.transaction() as tx:
-        await store.items.add(tx, rows)
-
-    assert await is_told_elsewhere(whole, store) is (outcome is Outcome.APPLIED)

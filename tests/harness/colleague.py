@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from bot.changes.model.change import Change
 from bot.changes.model.items import Outcome
 from bot.changes.model.states import LIVE, State
-from bot.changes.notify import is_told_elsewhere
 from bot.store.engine import Store
 from bot.store.tables import cards
 from handlers.changes.titles import bare_title
@@ -141,7 +140,7 @@ class Colleague(Person):
 
     async def _card(self, fits: Callable[[Change], Awaitable[bool]]) -> Message | None:
         for change in reversed(await all_changes(self.store)):
-            if change.set_id is None and await fits(change) and not await is_told_elsewhere(change, self.store):
+            if change.set_id is None and await fits(change):
                 place = await self.store.cards.get(change.id, "card")
                 card = next((one for one in self._work_messages() if (one.channel, one.ts) == place), None)
                 return card if card and not await staleness(self.workspace, change, card) else None

@@ -102,8 +102,11 @@ async def test_whoever_closes_a_form_while_it_is_saved_hears_what_was_not_saved(
 
     assert await alice.submits() == {}
 
-    told = await alice.sees("Rule Payload is invalid")
-    assert told.visible_to == alice.id
+    def is_told() -> bool:
+        mine = [one for one in workspace.slack.state.messages if one.visible_to == alice.id]
+        return any("Rule Payload is invalid" in alice.slack_text(one) for one in mine)
+
+    await until(is_told)
 
 
 async def test_whoever_closes_a_rule_right_after_switching_it_off_has_switched_it_off(

@@ -22,6 +22,10 @@ def undo_of(change: Change) -> str:
     return change.run.undone.change
 
 
+def in_force(change: Change) -> bool:
+    return change.request.undoes is None and change.run.undone is None
+
+
 async def test_text_alone_deletes_nothing_of_ones_own_either(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
@@ -62,7 +66,7 @@ async def test_what_was_undone_is_requested_again_once_and_an_undo_is_not_undone
     assert "Request again" in alice.slack_text(await alice.is_refused(f"/gatehouse undo {undo[:8]}"))
 
     await gather(cara.clicks(card, "Request again"), alice.clicks(card, "Request again"))
-    again = await alice.sees_change(where=lambda change: change.run.undone is None)
+    again = await alice.sees_change(where=in_force)
     assert again.ts != card.ts
     assert (workspace.services.rules.get(OLD) or {})["status"] == "Inactive"
     assert len(workspace.services.rules.calls("PUT")) == 3
@@ -79,7 +83,7 @@ async def test_a_deletion_that_was_undone_is_requested_again_for_the_rule_under_
     await alice.clicks(card, "Request again")
     again = await alice.sees_change(state=State.PROPOSED)
     await cara.clicks(again, "v1.decide.approve", confirm=True)
-    await alice.sees_change(where=lambda change: change.run.undone is None)
+    await alice.sees_change(where=in_force)
     assert not any(rule["name"] == "Old shop to new shop" for rule in workspace.services.rules.all())
 
 

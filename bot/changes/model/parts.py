@@ -54,8 +54,6 @@ class ChangeRequest:
     reason: str = ""
     warnings: tuple[str, ...] = ()
     """What is wrong with it although it may be applied, one plain sentence each, for those who decide."""
-    quiet_refusal: bool = False
-    """The requester sees a refusal where they typed, so the channel gets no card of it."""
     undoes: str | None = None
     """The id of the change that this one undoes."""
     cause: Cause | None = None
