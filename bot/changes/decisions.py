@@ -242,8 +242,7 @@ class Decisions:
         expires = self.journal.now() + APPROVED_AGAIN_WITHIN
         # After this, nothing begins automatically, so a later approval would be too late.
         expires = expires if starts is None else min(expires, starts + LATE_START)
-        move = Replan(by=by, starts_at=starts, as_typed=as_typed, expires=expires)
-        moved = await self.journal.move(change, move)
+        moved = await self.journal.move(change, Replan(by=by, starts_at=starts, as_typed=as_typed, expires=expires))
         if moved is None:
             raise NotPlanned(await self.journal.get(change.id))
         return moved
