@@ -204,7 +204,7 @@ class Promises:
             State.APPLYING,
             State.UNSETTLED,
         }
-        is_free = _is_agreed(new) or new.set_id or new.decision.glass_broken
+        is_free = new.is_automatic or new.set_id or new.decision.glass_broken
         if not was_let_through or is_free or (old is None and self._takes_back_own(new)):
             return
         begins = old is not None and old.state is State.PLANNED
@@ -415,21 +415,25 @@ class Promises:
                 self._taken_back(new, self.seen[new.request.undoes])
 
     def _taken_back(self, undo: Change, change: Change) -> None:
-        """I12: what was taken back is as it was before, but for what only a service can set; of a member the difference."""
-        live = self.world.left_by(undo)
-        if change.edit.before is None:
-            assert live is None
-        elif change.edit.target.service == "members" and change.run.result is not None:
-            had, made, has = ({*(each or {})[SEGMENTS_OF]} for each in (change.edit.before, change.run.result, live))
-            assert not (made - had) & has, "taken back, but what was given is still there"
-            assert had - made <= has, "taken back, but what was taken is still gone"
-            assert change.edit.before["name"] in {change.run.result["name"], (live or {})["name"]}
-        else:
-            was = {name: value for name, value in change.edit.before.items() if name != "createdAt"}
-            assert holds(live, was), "taken back, but it is not as it was"
-            gained = {*(content(live) or {})} ^ {*(content(was) or {})}
-            # A service that refused a new rule may have asked for its type of object.
-            assert undo.edit.kind is Kind.MEMBER_ADD or gained <= {"createdAt", "objectType"}, f"it differs in {gained}"
+        """I12: each part of what was taken back is as it was before, but for those that somebody else took away first.
+
+        What was there for a time only, which is over, doesn't come back either.
+        """
+        live, before, made = self.world.left_by(undo), change.edit.before, change.run.result
+        left = {*change.run.closed}
+        for each in self.seen.values():
+            left |= {part for part, closing in each.run.closed.items() if closing == change.id}
+        if before is None or "" in left:
+            assert live is None or "" in left
+            return
+        had, has, now = ({*(each or {}).get(SEGMENTS_OF, ())} for each in (before, made, live))
+        theirs = {part.removeprefix(f"{SEGMENTS_OF}:") for part in left}
+        assert not (has - had - theirs) & now or made is None, "taken back, but what was given is still there"
+        assert had - has - theirs <= now, "taken back, but what was taken is still gone"
+        was, then, is_so = content(before) or {}, content(made), content(live) or {}
+        for name in was.keys() - left - {SEGMENTS_OF, "createdAt"}:
+            if then is None or then.get(name) != was[name]:
+                assert is_so.get(name) == was[name], f"taken back, but {name} is not as it was"
 
     def _in_force(self, change: Change) -> list[Change]:
         """What was done of a *change*, and not undone on its own: itself, or items of it."""
@@ -483,7 +487,7 @@ class Promises:
 def _is_agreed(change: Change) -> bool:
     """Whether that it ends was agreed to with it, at its time or earlier."""
     cause = change.request.cause
-    return cause is not None and cause.kind in {CauseKind.END, CauseKind.EARLY_END}
+    return change.set_id is None and cause is not None and cause.kind in {CauseKind.END, CauseKind.EARLY_END}
 
 
 def _is_done_end(change: Change) -> bool:
