@@ -183,7 +183,7 @@ async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
 async def test_a_request_that_no_process_survives_is_given_up_in_words(workspace: Sandbox, alice: Colleague) -> None:
     body = {"command": "/rules", "text": f"off {OLD}", "user_id": alice.id, "channel_id": alice.channel}
     store = workspace.bot.gatehouse.store
-    await store.inbox.take_in("key", "command", body, owner="a dead process", lease=GONE)
+    await store.inbox.take_in("key", "command", body, owner="a dead process", lease=timedelta(hours=1))
     async with store.transaction() as tx:
         await tx.execute(sa.update(inbox).values(attempt=MAX_ATTEMPTS, lease=0))
 
