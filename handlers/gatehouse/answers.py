@@ -124,7 +124,8 @@ async def _target_filters(text: str, every: Filters, gatehouse: Gatehouse) -> Fi
         return every
     rule, part = replace(every, targets=await _rule_targets(text, gatehouse)), replace(every, ref=text)
     named = replace(every, targets=tuple(await gatehouse.store.audit.find_targets(text)))
-    exact = [rule] * bool(RULE_ID.fullmatch(text)) + [part] * bool(REFERENCE.fullmatch(text) or set("@/") & set(text))
+    is_exact = REFERENCE.fullmatch(text) or "@" in text or "/" in text
+    exact = [*([rule] if RULE_ID.fullmatch(text) else []), *([part] if is_exact else [])]
     for about in (*exact, named, part):
         if await gatehouse.store.audit.find(about, 1):
             return about
@@ -165,9 +166,8 @@ async def moment_of(
     """Return the moment since which *text* is; raises BadFilter, with a command as an *example*."""
     if (since := parse_since(text)) is None:
         raise BadFilter(f"“{text[:40]}” isn’t a time. Write 24h, 7d, today, yesterday or last night.", example)
-    zone = (
-        (await gatehouse.access.directory.person(caller.user)).tz if since.wall else "UTC"
-    )  # lengths need no answer of Slack’s
+    # Lengths need no answer of Slack’s.
+    zone = (await gatehouse.access.directory.person(caller.user)).tz if since.wall else "UTC"
     if (moment := moment_since(since, zone_of(zone), gatehouse.now())) is None:
         raise BadFilter(f"“{text[:40]}” isn’t in the past. Write 24h, 7d, today, yesterday or last night.", example)
     return moment
