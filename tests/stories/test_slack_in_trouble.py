@@ -11,7 +11,7 @@ from bot.changes.notify import MAX_WAIT_AWAY_SECONDS
 from sandbox.demo import Sandbox
 from tests.conftest import GENERAL, Clock, until
 from tests.drills.fleet import until as eventually
-from tests.harness.colleague import Colleague, undone
+from tests.harness.colleague import Colleague
 from tests.harness.scraping import read_readiness
 
 OLD = "Redirect_x1old"
@@ -35,11 +35,9 @@ async def test_a_card_that_slack_would_not_take_comes_later_and_once(
 
     await until(a_second_later)
     card = await alice.sees_change(of=OLD)
-    await alice.clicks(card, "Undo")
-    await alice.sees_change(where=undone)
 
     assert alice.cards == [card]
-    assert len(workspace.services.rules.calls("PUT")) == 2
+    assert len(workspace.services.rules.calls("PUT")) == 1
 
 
 @pytest.mark.first(2)
