@@ -184,6 +184,7 @@ async def test_undo_takes_back_the_last_act_and_nothing_older(
     before, waited = await world(alice), await waiting(alice)
     await (alice.says(act.text) if act.text else click(alice, act.name, act.form))
     if isinstance(faults := workspace.services.rules.stage.faults, Held):
+        await idle(alice.store)
         faults.free.set()
     await settled(alice)
     after = await world(alice)

@@ -372,11 +372,16 @@ async def _nothing_is_due(person: Colleague) -> None:
     """Return once all that is due was tried and told."""
     store = person.store
 
-    async def is_due() -> bool:
-        counts = await store.changes.count_by_state()
-        at_work = any(counts.get(state, 0) for state in (State.APPROVED, State.APPLYING))
+    async def is_queued() -> bool:
         left = await store.outbox.backlogs()
-        return at_work or left["timer"][0] + left["message"][0] > 0
+        return left["timer"][0] + left["message"][0] > 0
+
+    async def is_due() -> bool:
+        # What is due becomes work, and that a message: it may move on between two looks.
+        if await is_queued():
+            return True
+        counts = await store.changes.count_by_state()
+        return any(counts.get(state, 0) for state in (State.APPROVED, State.APPLYING)) or await is_queued()
 
     async with asyncio.timeout(10):
         while await is_due():  # noqa: ASYNC110  no event tells of it
