@@ -23,7 +23,7 @@ from bot.changes.model.states import LIVE, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo
 from bot.changes.refusals import NotPlanned, NotTemporary
-from bot.clients.errors import PERMANENT_CODES, REFUSALS, ClientError
+from bot.clients.errors import PERMANENT_CODES, ClientError
 from bot.policy.inquiry import DirectoryUnavailable
 from bot.store.db import TargetBusy
 from bot.store.outbox import Delivery, Purpose
@@ -100,17 +100,15 @@ class TimerWorker:
                 return False
         return True
 
-    async def _enqueue(self, change: Change, purpose: str) -> None:
-        async with self.journal.store.transaction() as tx:
-            await self.journal.store.outbox.enqueue(tx, change.id, purpose)
-        self.journal.wake_outbox()
-
     async def _revert(self, change: Change, timer: Delivery) -> datetime | None:
         """Revert a temporary change at its end; where somebody changed its target since, leave it and say so."""
         again = await self._try_to_revert(change, timer)
         # From that try on, since a process may die in it; what was said is on record, and not said again.
         if again is not None and timer.attempt >= TRIES_UNTIL_TOLD:
-            await self._enqueue(change, Purpose.LATE.of(change.request.reverts_at or change.created))
+            late = Purpose.LATE.of(change.request.reverts_at or change.created)
+            async with self.journal.store.transaction() as tx:
+                await self.journal.store.outbox.enqueue(tx, change.id, late)
+            self.journal.wake_outbox()
         return again
 
     async def _try_to_revert(self, change: Change, timer: Delivery) -> datetime | None:
@@ -168,9 +166,8 @@ class TimerWorker:
         if revert.state is State.UNSETTLED:
             return RevertFailure.UNCONFIRMED
         tally = await self.journal.store.items.tally(revert.id)
-        if not (tally[Outcome.FAILED] > 0 if revert.is_bulk else revert.state is State.FAILED):
-            return RevertFailure.CHANGED
-        return RevertFailure.UNSENT if revert.run.refusal in PERMANENT_CODES - REFUSALS else RevertFailure.REFUSED
+        is_refused = tally[Outcome.FAILED] > 0 if revert.is_bulk else revert.state is State.FAILED
+        return RevertFailure.REFUSED if is_refused else RevertFailure.CHANGED
 
     async def _give_up_unless_unknown(self, change: Change, whole: Change, why: RevertFailure) -> datetime | None:
         """Give up reverting *change*; where the outcome of an item of *whole* is unknown, return when to try again instead."""

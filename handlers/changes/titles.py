@@ -165,11 +165,7 @@ REVERT_FAILURES: Final[Mapping[RevertFailure, tuple[str, str]]] = {
     RevertFailure.GONE: ("{request}: nothing to revert", "*Nothing to revert* at {when}: nothing of it was left."),
     RevertFailure.REFUSED: (
         "{done}: not reverted",
-        "*Not reverted* at {when}: the service refused. Press *Undo* to try again.",
-    ),
-    RevertFailure.UNSENT: (
-        "{done}: not reverted",
-        "*Not reverted* at {when}: Gatehouse can’t send it. Press *Undo* to see why.",
+        "*Not reverted* at {when}: it was refused. Press *Undo* to try again, or to see why.",
     ),
     RevertFailure.UNCONFIRMED: (
         "{request}: its end is not confirmed",

@@ -316,7 +316,7 @@ def endings() -> Iterator[Sample]:
         "destination changed for two hours",
         card(change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, MOVED, **temporary)),
     )
-    for why in ("changed", "gone", "refused", "unsent", "unconfirmed"):
+    for why in ("changed", "gone", "refused", "unconfirmed"):
         left = temporary | {"revert_failure": why}
         yield f"not reverted: {why}", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **left))
     switched_off = change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary)

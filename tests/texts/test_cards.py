@@ -695,15 +695,7 @@ Nothing to revert at 2026-11-21 03:24 UTC: nothing of it was left.
 “Old shop to new shop” is off: not reverted
 (warning) “Old shop to new shop” is off: not reverted
 @alice · “we test” · 2026-11-21 01:26 UTC
-Not reverted at 2026-11-21 03:24 UTC: the service refused. Press Undo to try again.
-`https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]  [Details]\
-""",
-            "not reverted: unsent": """\
-“Old shop to new shop” is off: not reverted
-(warning) “Old shop to new shop” is off: not reverted
-@alice · “we test” · 2026-11-21 01:26 UTC
-Not reverted at 2026-11-21 03:24 UTC: Gatehouse can’t send it. Press Undo to see why.
+Not reverted at 2026-11-21 03:24 UTC: it was refused. Press Undo to try again, or to see why.
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]  [Details]\
 """,
@@ -1386,7 +1378,7 @@ Not reverted at 2026-11-21 01:34 UTC: someone edited it first, so Gatehouse left
             "note: left refused": """\
 Switch off “Old shop to new shop”: not reverted
 (warning) @alice Switch off “Old shop to new shop”: not reverted
-Not reverted at 2026-11-21 01:34 UTC: the service refused. Press Undo to try again.\
+Not reverted at 2026-11-21 01:34 UTC: it was refused. Press Undo to try again, or to see why.\
 """,
         }
     )
