@@ -80,6 +80,13 @@ def test_segments_come_and_go_one_by_one_and_leave_what_others_did(
     assert with_parts(parts_of(edit), has, edit, now) == {"allowedSegments": then}
 
 
+@pytest.mark.parametrize(("target", "sent"), [(RULE, {"name": "Old"}), (MEMBER, {"id": "7", "name": "Old"})])
+def test_what_is_sent_of_a_rule_has_nothing_that_only_its_service_sets(target: Target, sent: Document) -> None:
+    edit = change_of(target, {"name": "Old"}, {"name": "New"}).edit
+
+    assert with_parts(parts_of(edit), {"name": "Old"}, edit, {"id": "7", "name": "New"}) == sent
+
+
 def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> None:
     removal = change_of(MEMBER, ANN | {"createdAt": 1}, None)
     removal = with_fields(removal, kind=Kind.MEMBER_REMOVE)
