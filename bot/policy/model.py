@@ -135,7 +135,7 @@ class _Strict(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What somebody may do who has the right to one of *operations*; with none, whoever may use Gatehouse.
+    """Something that is allowed to whoever has the right to one of *operations*; with none, to whoever may use Gatehouse.
 
     *roles*: those that a guard names for it, wherever it does. *other_than*: an account whose person may not.
     """

@@ -1,4 +1,4 @@
-"""What every world of tests stands on, in which changes are carried out without the bot's own start.
+"""The services, clients and store that the worlds of tests share, which carry out changes without the bot's own start.
 
 `changes/world.py` watches processes that are objects of the test, `faults/world.py` breaks the wire to the services, and
 `drills/fleet.py` adds a Slack and processes of their own.

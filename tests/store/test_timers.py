@@ -1,4 +1,4 @@
-"""What is due in the outbox is handed out once, never early, and finished by whoever still holds it. On both databases."""
+"""A row of the outbox is handed out once, never early, and is finished only by its holder, on both databases."""
 
 from __future__ import annotations
 
