@@ -168,7 +168,9 @@ class NothingToUndo(Refusal):
         if self.did:
             again = "Put it right with another command, or with the buttons on its card."
             return Words(f"What you did last here can’t be undone: {self.did}.", next=again)
-        what = f"No change has the reference {code(self.asked)}." if self.asked else "You have done nothing here."
+        what = (
+            f"No change has the reference {code(self.asked)}." if self.asked else "You haven’t changed anything here."
+        )
         where = f"use the reference behind *Details*: `{slash('gatehouse undo 1a2b3c4d')}`"
         return Words(what, next=f"Press *Undo* on its card, or {where}.")
 

@@ -13,10 +13,10 @@ from bot.changes.model.states import State
 from handlers.blocks import messages
 from handlers.blocks.buttons import decide_button, menu, run_button, temporary_button
 from handlers.blocks.messages import Block, Message
-from handlers.changes.completeness import has_hidden, is_short
+from handlers.changes.completeness import is_short
 from handlers.changes.confirmations import confirm_label, question, thing_of, undo_question
 from handlers.changes.items_view import Progress
-from handlers.changes.subject import is_offboarding, new_status
+from handlers.changes.subject import new_status
 from handlers.changes.times import extension
 from handlers.changes.titles import is_reverted
 from handlers.gatehouse.commands import GatehouseInspect
@@ -185,16 +185,6 @@ def decision_button(change: Change, label: str, decision: str, **more: Any) -> B
     return decide_button(label, decision, change.id, **more)
 
 
-def full_label(change: Change) -> str:
-    """Return the label of the button that shows everything."""
-    if change.state is not State.PROPOSED:
-        return "Show to me"
-    if not change.is_bulk or is_offboarding(change):
-        return "Show full change"
-    thing = thing_of(change)
-    return f"Show all {change.bulk.size:,} {thing}s" if change.bulk.size > 1 else f"Show the {thing}"
-
-
 def actions(
     change: Change, blocks: Iterable[Block], buttons: Sequence[Block | None], items: Sequence[Item] = ()
 ) -> list[Block]:
@@ -208,10 +198,8 @@ def actions(
     if change.state is State.PROPOSED and (not is_short(change, items) or messages.is_too_long([*blocks, *short])):
         is_of_member = change.edit.target.service == "members"
         why = "Emails are masked in channels" if is_of_member else "This card doesn’t show everything"
-        words = f"{why}. Press *{full_label(change)}* before you decide."
-        return [messages.context(words), *rows([run_button(full_label(change), inspect, FULL), *buttons])]
-    if change.edit.target.service == "rules" and has_hidden(change):
-        return rows([*buttons, run_button(full_label(change), inspect, FULL)])
+        words = f"{why}. Press *Details* before you decide."
+        return [messages.context(words), *rows([run_button("Details", inspect, FULL), *buttons])]
     return short
 
 

@@ -79,7 +79,7 @@ def _head(change: Change, tally: Tally | None, since: Change | None) -> tuple[st
 def _freeze_lines(change: Change, freeze: Freeze) -> str:
     """Return what blocks *change* from starting, and how to override that."""
     passes = change.state is State.PROPOSED and change.decision.break_glass
-    return f"{freeze_line(freeze)}{'. Till then, only an emergency override passes.' if passes else ''}"
+    return f"{freeze_line(freeze)}{'. Until then, only an emergency override gets through.' if passes else ''}"
 
 
 def plain_card(change: Change) -> Message:

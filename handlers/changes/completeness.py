@@ -65,12 +65,6 @@ def _is_short(edit: Edit) -> bool:
     )
 
 
-def has_hidden(change: Change) -> bool:
-    """Whether a channel sees less of *change* than somebody alone: a secret was left out, or an email is masked."""
-    edit = change.edit
-    return _is_wide(edit) or any(MARK in text or "@" in text for text in _texts(every_field(edit.before, edit.after)))
-
-
 def _is_wide(edit: Edit) -> bool:
     """Whether a rule has so many pairs that they are not looked at one by one: that would take long for what no card shows."""
     return any(len((document or {}).get("pairs") or ()) > FIRST_PAIRS for document in (edit.before, edit.after))

@@ -11,8 +11,9 @@ from bot.text.emails import mask_email
 from handlers.blocks import messages
 from handlers.blocks.buttons import confirm
 from handlers.blocks.messages import Block
+from handlers.changes.phrases import phrases
 from handlers.changes.subject import ACCESS, THINGS, VERBS, is_offboarding, new_status
-from handlers.changes.titles import bare_title
+from handlers.changes.titles import bare_text, bare_title
 
 MAX_CONFIRM: Final = 30
 """Characters that Slack allows on a button of a confirm dialog."""
@@ -51,10 +52,9 @@ def _consequence(change: Change) -> str:
 
 def undo_question(change: Change) -> Block:
     """Return the confirm dialog before an undo that deletes; the policy decides whether that needs an approval."""
-    title = messages.quote_plain(bare_title(change), 80)
     gone = "removed" if change.edit.target.service == "members" else "deleted"
     goes = "All of it is" if change.is_bulk else f"The {thing_of(change)} is"
-    return confirm(f"Undo {title}?", f"{goes} {gone} again.", "Undo")
+    return confirm(f"{messages.clip(bare_text(phrases(change).undo), 90)}?", f"{goes} {gone} again.", "Undo")
 
 
 def confirm_label(change: Change) -> str:

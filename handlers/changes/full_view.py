@@ -47,7 +47,7 @@ def modal(
         messages.context(_reference(change, places)),
     ]
     about = {"channel": change.request.channel, modals.OPENED_BY: opened_by}
-    return modals.frame("Full change", blocks, callback_id=modals.FULL_CHANGE, metadata=about)
+    return modals.frame("Details", blocks, callback_id=modals.FULL_CHANGE, metadata=about)
 
 
 def _request_texts(change: Change) -> Iterator[str]:

@@ -70,7 +70,8 @@ def end_line(change: Change) -> str:
             by = _line(f"{decider}{decision_reason(change)}", time_of(change))
             return f"*{STATES[change.state].word.capitalize()}* by {by}"
         case State.EXPIRED:
-            return f"*Expired:* {expired_words(change)}."
+            words = expired_words(change)
+            return f"{words[:1].upper()}{words[1:]}."
         case _:
             return ""
 
@@ -152,16 +153,16 @@ def held_line(change: Change) -> str:
         case Held.NOT:
             return ""
         case Held.LATE:
-            why = "Gatehouse, Slack or the service was away then, or another change came first. Say what is to happen now."
+            why = "Gatehouse, Slack or the service was away then, or another change came first. Choose what to do."
         case Held.RIGHT:
             why = f"{why_not_any_more(change)}."
         case Held.POLICY:
             why = "the policy asks for more than it did when this was planned."
         case Held.FROZEN:
-            why = "it may not be changed then. Choose a time after the freeze."
+            why = "it was frozen then. Choose a time after the freeze."
         case never:
             assert_never(never)
-    return f"It was to start {when(change.request.starts_at)}: {why} {expires}"
+    return f"It couldn’t start {when(change.request.starts_at)}: {why} {expires}"
 
 
 def _failure_reason(change: Change) -> str:
@@ -201,7 +202,7 @@ def _unsettled_line(change: Change) -> str:
         shows = "What the service shows is neither the old state nor the new one."
     lead = "*Check it yourself:* the service gave no clear answer, and Gatehouse has stopped checking."
     ends = change.request.reverts_at if change.is_temporary else None
-    stays = f" At its end, {when(ends)}, Gatehouse looks again, and reverts what is there." if ends is not None else ""
+    stays = f" At its end, {when(ends)}, Gatehouse looks again and reverts what it finds." if ends is not None else ""
     return f"{lead} {shows}{stays}"
 
 
@@ -209,7 +210,7 @@ def _stale_line(change: Change) -> str:
     thing = "what this is about" if change.is_bulk else f"the {THINGS.get(change.edit.target.service, 'thing')}"
     who = f"<@{change.run.overtaken_by}>" if change.run.overtaken_by else "someone"
     if change.run.overtaken_by == GATEHOUSE:
-        return f"*Out of date:* a temporary change of {thing} came to its end after the request, so Gatehouse left it alone."
+        return f"A temporary change of {thing} ended after the request, so Gatehouse left it alone."
     if is_off_instead(change):
         by = f" by {who}" if change.run.overtaken_by else ""
         return _line(f"*Switched off instead*{by}", time_of(change))
@@ -217,11 +218,11 @@ def _stale_line(change: Change) -> str:
         why = f"{thing} no longer exists. *Nothing was changed.*"
     elif change.request.starts_at is not None and not change.run.overtaken_by:
         # It may have been planned for what a revert or another plan was to leave.
-        why = f"{thing} is not as it was to be by then, so Gatehouse left it alone."
+        why = f"{thing} isn’t what this was planned for, so Gatehouse left it alone."
     else:
         did = CREATED[change.edit.target.service] if change.edit.kind.creates and not change.is_bulk else "edited"
         why = f"{who} {did} {thing} after the request, so Gatehouse left it alone."
-    return f"*Out of date:* {why}"
+    return f"{why[:1].upper()}{why[1:]}"
 
 
 CREATED: Final = {"rules": "created", "members": "added"}
@@ -249,5 +250,5 @@ def overtaken_line(change: Change, since: Change) -> str:
     said = f"Deleted by {by}"
     if not since.edit.kind.destroys:
         said, what = f"*{phrases(since).done}*, by {by}", "that"  # whatever became of it later
-    ends = f"Its end {when(change.request.reverts_at)} changes nothing, unless {what} is undone before."
+    ends = f"Its end {when(change.request.reverts_at)} changes nothing unless {what} is undone first."
     return f"{_line(said, time_of(since))}\n{ends}\n{_applied_lines(change)}"

@@ -89,7 +89,12 @@ def plain_title(change: Change) -> str:
 
 def bare_title(change: Change) -> str:
     """Return the same for places where Slack shows text as it is, without entities."""
-    return html.unescape(plain_title(change)).replace(WORD_JOINER, "")
+    return bare_text(request_title(change))
+
+
+def bare_text(text: str) -> str:
+    """Return bold *text* for the same places."""
+    return html.unescape(text.replace("`", "")).replace(WORD_JOINER, "")
 
 
 def request_title(change: Change) -> str:
@@ -162,7 +167,7 @@ REVERT_FAILURES: Final[Mapping[RevertFailure, tuple[str, str]]] = {
         "{request}: not reverted",
         "*Not reverted* at {when}: someone edited it first, so Gatehouse left it alone.",
     ),
-    RevertFailure.GONE: ("{request}: nothing to revert", "*Nothing to revert* at {when}: nothing of it was left."),
+    RevertFailure.GONE: ("{request}: nothing to revert", "*Nothing was left to revert* at {when}."),
     RevertFailure.REFUSED: (
         "{done}: not reverted",
         "*Not reverted* at {when}: it was refused. Press *Undo* to try again, or to see why.",

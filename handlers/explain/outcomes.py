@@ -32,7 +32,6 @@ from bot.policy.limits import StillRunning, TooFast
 from bot.store.channel_settings import SettingsMoved
 from bot.store.db import CommitUnknown, StoreError, TargetBusy, UnreadableRow
 from handlers.blocks.messages import as_sentence, clock_time, code, esc, plural
-from handlers.changes.card_buttons import full_label
 from handlers.changes.freeze_view import frozen_words, scope_in_sentence
 from handlers.changes.list_view import RowFacts, row
 from handlers.changes.people import lost_right_clause
@@ -63,7 +62,7 @@ def _already_requested_words(error: AlreadyRequested) -> Words:
         f"*This was already requested.*\n{standing}",
         next="Its card is further up in this channel.",
         unchanged=None,
-        again={full_label(error.change): GatehouseInspect(error.change.id)},
+        again={"Details": GatehouseInspect(error.change.id)},
     )
 
 
@@ -202,8 +201,8 @@ OUTCOME_WORDS: Final[Table] = {
     ),
     ApprovalWaits: _approval_waits_words,
     MoreMustAgree: lambda e: Words(
-        f"*{request_title(e.change)}* needs {e.change.decision.approvals_needed} approvals: nobody gives it another end alone.",
-        next="Let it end, or end it now, and request it again with the end that you want.",
+        f"*{request_title(e.change)}* needs {e.change.decision.approvals_needed} approvals, so nobody can change its end alone.",
+        next="Let it revert, or revert it now, and request it again with the end that you want.",
     ),
     Frozen: lambda e: frozen_words(e.freeze),
     NoFreeze: lambda _: Words(
@@ -221,15 +220,15 @@ OUTCOME_WORDS: Final[Table] = {
         next="Undo the removal of the old email first.",
     ),
     NothingComesBack: lambda e: Words(
-        f"*{request_title(e.change)}* can’t be undone: what it took away was to end by now anyhow.",
-        next="Request that again, with an end of its own.",
+        f"*{request_title(e.change)}* can’t be undone: what it took away was temporary, and would have ended.",
+        next="To have it back, request it again with a new end.",
     ),
     NotUndoable: _not_undoable_words,
     NotTemporary: _not_temporary_words,
     LookFirst: lambda e: Words(
         "The card doesn’t show all of this change.",
-        next="Look at the full change, then decide on the card.",
-        again={full_label(e.change): GatehouseInspect(e.change.id)},
+        next="Open *Details*, then decide on the card.",
+        again={"Details": GatehouseInspect(e.change.id)},
     ),
     client.NotFound: lambda e: Words(
         f"The {e.service} service has no such entry.", "It was deleted, or the id has a typo."

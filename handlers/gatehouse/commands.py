@@ -138,7 +138,7 @@ class GatehouseFreezes(GatehouseCommand):
 @dataclass(frozen=True)
 class GatehouseFreeze(GatehouseCommand):
     needs = ("freeze",)
-    verb, summary = "freeze", "Keep everybody from changing what is on a host, in a group, on a site, or everything"
+    verb, summary = "freeze", "Block changes to a host, a group, a site, a segment or everything"
     example = "freeze shop.example.com until Monday 9:00 because cutover"
     writes = True
     what: str = takes(ToFreeze("WHAT", "what is to be frozen"))

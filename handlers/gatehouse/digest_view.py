@@ -56,7 +56,7 @@ UNTOLD: Final = frozenset(
 """Events that a digest leaves out, since the state of the change says as much. Any other event is listed, even an unknown one."""
 MAX_ROWS: Final = 10
 """Changes in each part of a digest in Slack."""
-SUMMARY: Final = "What changed, what is waiting, and what comes"
+SUMMARY: Final = "What changed, what is waiting, and what is next"
 """The digest in a notification."""
 
 

@@ -90,7 +90,7 @@ class RulesShow(RulesCommand):
 @dataclass(frozen=True)
 class RulesWhich(RulesCommand):
     verb, synonyms = "which", ("match", "test")
-    summary = "Show where a URL ends up, by which rules; with REF, why that rule matches or not"
+    summary = "Show where a URL goes, and why; with REF, why that rule matches or not"
     example = "which https://shop.example.com/old"
     url: str = takes(First("URL", "which URL"))
     others: tuple[str, ...] = takes(Urls("URL…"), ())

@@ -114,7 +114,7 @@ async def test_the_last_of_fourteen_deletions_is_seen_before_they_are_approved(
     assert refused.visible_to == cara.id
     assert workspace.services.rules.calls("DELETE") == []
 
-    await cara.clicks(refused, "Show all 14 rules", opens="Requested by")
+    await cara.clicks(refused, "Details", opens="Requested by")
     assert f"14. Delete rule `Test rule 14` `{OLD}`" in cara.form
     assert "`https://shop.example.com/old`" in cara.form
     await cara.clicks(card, "v1.decide.approve", confirm=True)
@@ -218,7 +218,7 @@ async def test_what_is_too_long_for_a_modal_comes_as_a_file(
     card = await alice.says("/rules delete Response_r1")
     assert LOOK in alice.slack_text(card)
 
-    await cara.clicks(card, "Show full change")
+    await cara.clicks(card, "Details")
     file, message = await cara.sees_file("gatehouse-change-")
     assert message.channel == cara.dm
     content = (file.content or b"").decode()

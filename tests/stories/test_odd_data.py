@@ -122,7 +122,7 @@ async def test_an_odd_rule_is_changed_and_deleted_as_it_is(fields: str, tmp_path
         assert json.loads(odd.rule) == before | {"status": "Inactive"}
 
         card = await alice.says(f"/rules delete {ODD}")
-        if "Show full change before" in alice.slack_text(card):  # it has a field that the card doesn't show
+        if "Details before" in alice.slack_text(card):  # it has a field that the card doesn't show
             await (open_details_file if len(odd.rule) > TOO_LONG_FOR_A_MODAL else open_details)(cara, card)
         await cara.clicks(card, "v1.decide.approve", confirm=True)
         await until(lambda: "[Undo]" in alice.slack_text(card))

@@ -99,8 +99,8 @@ async def test_cards_of_every_change(workspace: Sandbox, alice: Colleague, cara:
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     gone = await alice.sees_change(of="Sign in again")
 
-    assert "[Show to me]" in alice.slack_text(gone)
-    await alice.clicks(gone, BUTTON, opens="This is everything.")
+    assert "[Details]" in alice.slack_text(gone)
+    await alice.clicks(gone, "Details", opens="This is everything.")
     assert f"Bearer {TOKEN}" in alice.form
     await alice.clicks(gone, "Undo")
     await alice.sees_change(of="Sign in again", where=undone)

@@ -20,8 +20,8 @@ On · Redirect
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-This card doesn’t show everything. Press Show full change before you decide.
-[Show full change]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]  [Switch off instead]
+This card doesn’t show everything. Press Details before you decide.
+[Details]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]  [Switch off instead]
   [Approve deletion] asks: Delete “Sale 2026”? / All 3 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "delete a rule that is off, others are named, one of two has approved": """\
@@ -53,8 +53,8 @@ On · Redirect
 11. `https://shop.example.com/c/10` → `https://shop.example.com/campaign/10`
 12. `https://shop.example.com/c/11` → `https://shop.example.com/campaign/11`
 …and 28 more pairs
-This card doesn’t show everything. Press Show full change before you decide.
-[Show full change]  [Delete rule]  [Keep rule]
+This card doesn’t show everything. Press Details before you decide.
+[Details]  [Delete rule]  [Keep rule]
   [Delete rule] asks: Delete “Campaign links”? / All 40 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Delete rule]\
 """,
             "delete a rule with a secret header": """\
@@ -64,8 +64,8 @@ Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 On · Headers
 URL contains `https://shop.example.com`: adds request header `Authorization`: `[hidden]`
-This card doesn’t show everything. Press Show full change before you decide.
-[Show full change]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]  [Switch off instead]
+This card doesn’t show everything. Press Details before you decide.
+[Details]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]  [Switch off instead]
   [Approve deletion] asks: Delete “Debug header for support”? / It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "switch off a rule for two hours": """\
@@ -97,8 +97,8 @@ On · Redirect
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-This card doesn’t show everything. Press Show full change before you decide.
-[Show full change]  [Approve]  [Deny…]  ⋯ [Withdraw]  [Emergency override…]\
+This card doesn’t show everything. Press Details before you decide.
+[Details]  [Approve]  [Deny…]  ⋯ [Withdraw]  [Emergency override…]\
 """,
             "switch off a group": """\
 Switch off the group “Experiments”?
@@ -114,8 +114,8 @@ Remove Chloe Diaz from blog?
 `c***@example.com` · Requested by @alice · “she left”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Segments  `default` `staff`
-Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Approve removal]  [Deny…]  ⋯ [Withdraw]
+Emails are masked in channels. Press Details before you decide.
+[Details]  [Approve removal]  [Deny…]  ⋯ [Withdraw]
   [Approve removal] asks: Remove Chloe Diaz from blog? / c***@example.com loses all access to blog. Undo restores name and segments. [Cancel] [Approve removal]\
 """,
             "remove a member, own click": """\
@@ -124,8 +124,8 @@ Remove Chloe Diaz from blog?
 `c***@example.com` · Requested by @alice · “she left”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
 Segments  `default` `staff`
-Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Remove member]  [Keep member]
+Emails are masked in channels. Press Details before you decide.
+[Details]  [Remove member]  [Keep member]
   [Remove member] asks: Remove Chloe Diaz from blog? / c***@example.com loses all access to blog. Undo restores name and segments. [Cancel] [Remove member]\
 """,
             "grant until a time that was typed": """\
@@ -133,16 +133,16 @@ Grant Anna Berg access to “vip” on blog until <!date^1795231440^{date_short_
 (raising_hand) Grant Anna Berg access to “vip” on blog until 2026-11-21 03:24 UTC (03:24 Europe/Berlin)?
 `a***@example.com` · Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Approve]  [Deny…]  ⋯ [Withdraw]\
+Emails are masked in channels. Press Details before you decide.
+[Details]  [Approve]  [Deny…]  ⋯ [Withdraw]\
 """,
             "revoke": """\
 Revoke Anna Berg’s access to “vip” on blog?
 (raising_hand) Revoke Anna Berg’s access to “vip” on blog?
 `a***@example.com` · Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Approve]  [Deny…]  ⋯ [Withdraw]\
+Emails are masked in channels. Press Details before you decide.
+[Details]  [Approve]  [Deny…]  ⋯ [Withdraw]\
 """,
         }
     )
@@ -158,7 +158,7 @@ def test_outcomes() -> None:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]  [Details]
-  [Undo] asks: Undo “Create ‘Old shop to new shop’”? / The rule is deleted again. [Cancel] [Undo]\
+  [Undo] asks: Delete “Old shop to new shop” again? / The rule is deleted again. [Cancel] [Undo]\
 """,
             "create a rule: applying": """\
 Create “Old shop to new shop”: under way
@@ -317,7 +317,7 @@ Anna Berg added to blog
 `a***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
 Segments  `newsletter`
 [Undo]  [Details]
-  [Undo] asks: Undo “Add Anna Berg to blog”? / The member is removed again. [Cancel] [Undo]\
+  [Undo] asks: Remove Anna Berg from blog again? / The member is removed again. [Cancel] [Undo]\
 """,
             "add a member: applying": """\
 Add Anna Berg to blog: under way
@@ -484,21 +484,21 @@ Requested by @alice · “we test”
             "expired": """\
 Delete “Old shop to new shop”: expired
 (zzz) Delete “Old shop to new shop”: expired
-Expired: nobody decided in time.
+Nobody decided in time.
 Requested by @alice · “we test”
 [Details]\
 """,
             "expired, one of two approvals": """\
 Delete “Old shop to new shop”: expired
 (zzz) Delete “Old shop to new shop”: expired
-Expired: only 1 of 2 approvals came in time.
+Only 1 of 2 approvals came in time.
 Requested by @alice · “we test” · approved by @bob
 [Details]\
 """,
             "out of date": """\
 Switch off “Old shop to new shop”: out of date
 (arrows_counterclockwise) Switch off “Old shop to new shop”: out of date
-Out of date: someone edited the rule after the request, so Gatehouse left it alone.
+Someone edited the rule after the request, so Gatehouse left it alone.
 Requested by @alice · “we test”
 Then → now
 pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
@@ -514,7 +514,7 @@ Requested by @alice · “we test”
             "out of date, edited here": """\
 Switch off “Old shop to new shop”: out of date
 (arrows_counterclockwise) Switch off “Old shop to new shop”: out of date
-Out of date: @bob edited the rule after the request, so Gatehouse left it alone.
+@bob edited the rule after the request, so Gatehouse left it alone.
 Requested by @alice · “we test”
 Then → now
 pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
@@ -523,7 +523,7 @@ pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com
             "out of date, a temporary change ended": """\
 Delete “Old shop to new shop”: out of date
 (arrows_counterclockwise) Delete “Old shop to new shop”: out of date
-Out of date: a temporary change of the rule came to its end after the request, so Gatehouse left it alone.
+A temporary change of the rule ended after the request, so Gatehouse left it alone.
 Requested by @alice · “we test”
 Then → now
 status  off → on
@@ -532,14 +532,14 @@ status  off → on
             "out of date, created by another undo": """\
 Restore “Old shop to new shop”: out of date
 (arrows_counterclockwise) Restore “Old shop to new shop”: out of date
-Out of date: @bob created the rule after the request, so Gatehouse left it alone.
+@bob created the rule after the request, so Gatehouse left it alone.
 Requested by @alice · “we test”
 [Details]\
 """,
             "out of date, gone": """\
 Delete “Old shop to new shop”: out of date
 (arrows_counterclockwise) Delete “Old shop to new shop”: out of date
-Out of date: the rule no longer exists. Nothing was changed.
+The rule no longer exists. Nothing was changed.
 Requested by @alice · “we test”
 [Details]\
 """,
@@ -641,7 +641,7 @@ Requested by @alice · “we test”
             "unsettled, temporary": """\
 Switch off “Old shop to new shop”: never confirmed
 (grey_question) Switch off “Old shop to new shop”: never confirmed
-Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one. At its end, 2026-11-21 03:24 UTC, Gatehouse looks again, and reverts what is there.
+Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one. At its end, 2026-11-21 03:24 UTC, Gatehouse looks again and reverts what it finds.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
@@ -687,7 +687,7 @@ Not reverted at 2026-11-21 03:24 UTC: someone edited it first, so Gatehouse left
 Switch off “Old shop to new shop”: nothing to revert
 (warning) Switch off “Old shop to new shop”: nothing to revert
 @alice · “we test” · 2026-11-21 01:26 UTC
-Nothing to revert at 2026-11-21 03:24 UTC: nothing of it was left.
+Nothing was left to revert at 2026-11-21 03:24 UTC.
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]  [Details]\
 """,
@@ -711,7 +711,7 @@ Check it yourself: it was to be reverted at 2026-11-21 03:24 UTC, and the servic
 “Old shop to new shop” was deleted
 (wastebasket) “Old shop to new shop” was deleted
 Deleted by @cara · 2026-11-21 01:26 UTC
-Its end 2026-11-21 03:24 UTC changes nothing, unless the deletion is undone before.
+Its end 2026-11-21 03:24 UTC changes nothing unless the deletion is undone first.
 @alice · “we test” · 2026-11-21 01:26 UTC
 [Details]\
 """,
@@ -719,7 +719,7 @@ Its end 2026-11-21 03:24 UTC changes nothing, unless the deletion is undone befo
 Switch off “Old shop to new shop”: changed since
 (arrows_counterclockwise) Switch off “Old shop to new shop”: changed since
 “Old shop to new shop” is on, by @cara · 2026-11-21 01:24 UTC
-Its end 2026-11-21 03:24 UTC changes nothing, unless that is undone before.
+Its end 2026-11-21 03:24 UTC changes nothing unless that is undone first.
 @alice · “we test” · 2026-11-21 01:26 UTC
 [Show rule]  [Details]\
 """,
@@ -880,7 +880,7 @@ Chloe Diaz added to blog
 `c***@example.com` keeps its access until somebody removes it.
 Segments  `default` `staff`
 [Remove the old one]  [Undo]  ⋯ [Details]
-  [Undo] asks: Undo “Add Chloe Diaz to blog”? / The member is removed again. [Cancel] [Undo]\
+  [Undo] asks: Remove Chloe Diaz from blog again? / The member is removed again. [Cancel] [Undo]\
 """,
             "an undo of a deletion": """\
 “Old shop to new shop” is back
@@ -925,7 +925,7 @@ Warning: It loops with “Old shop to new shop”.
 On · Redirect
 `https://shop.example.com/new` → `https://shop.example.com/old`
 [Undo]  [Details]
-  [Undo] asks: Undo “Create ‘Back to the old shop’”? / The rule is deleted again. [Cancel] [Undo]\
+  [Undo] asks: Delete “Back to the old shop” again? / The rule is deleted again. [Cancel] [Undo]\
 """,
             "stored otherwise": """\
 Change the destination of “Old shop to new shop”: not stored as requested
@@ -1085,8 +1085,8 @@ Requested by @alice · “she left”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
 • Chloe Diaz `c***@example.com` on docs: remove, segments `default` `staff`
-Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Approve removal]  [Deny…]  ⋯ [Withdraw]
+Emails are masked in channels. Press Details before you decide.
+[Details]  [Approve removal]  [Deny…]  ⋯ [Withdraw]
   [Approve removal] asks: Remove Chloe Diaz from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
 """,
             "offboarding of two people": """\
@@ -1097,8 +1097,8 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
 • Chloe Diaz `c***@example.com` on docs: remove, segments `default` `staff`
 • Paul Quist `p***@example.com` on blog: remove, segments `default` `staff`
-Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Approve removal]  [Deny…]  ⋯ [Withdraw]
+Emails are masked in channels. Press Details before you decide.
+[Details]  [Approve removal]  [Deny…]  ⋯ [Withdraw]
   [Approve removal] asks: Remove 2 people from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
 """,
             "offboarding, own click": """\
@@ -1108,8 +1108,8 @@ Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
 • Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
 • Chloe Diaz `c***@example.com` on docs: remove, segments `default` `staff`
-Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Remove from every site]  [Withdraw]
+Emails are masked in channels. Press Details before you decide.
+[Details]  [Remove from every site]  [Withdraw]
   [Remove from every site] asks: Remove Chloe Diaz from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Remove from every site]\
 """,
             "offboarding, under way": """\
@@ -1138,8 +1138,8 @@ Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
 • Chloe Diaz `c***@example.com` on docs: add, segments `default` `staff`
 • Chloe Diaz `c***@example.com` on blog: add, segments `default` `staff`
-Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Put back on all sites]  [Withdraw]
+Emails are masked in channels. Press Details before you decide.
+[Details]  [Put back on all sites]  [Withdraw]
   [Put back on all sites] asks: Put Chloe Diaz back on all their sites? / Restores name and segments at once. You can undo it. [Cancel] [Put back on all sites]\
 """,
             "offboarded": """\
@@ -1158,8 +1158,8 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Sale 2026: create, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 • Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
 • Campaign links: skipped (already here and identical)
-This card doesn’t show everything. Press Show all 3 rules before you decide.
-[Show all 3 rules]  [Approve]  [Deny…]  ⋯ [Withdraw]
+This card doesn’t show everything. Press Details before you decide.
+[Details]  [Approve]  [Deny…]  ⋯ [Withdraw]
   [Approve] asks: Import 2 rules from “campaign.json”? / It takes effect at once. You can undo it. [Cancel] [Approve]\
 """,
             "imported": """\
@@ -1171,7 +1171,7 @@ Requested by @alice · approved by @cara · 2026-11-21 01:26 UTC
 ✓ Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
 • Campaign links: skipped (already here and identical)
 [Undo]  [Details]
-  [Undo] asks: Undo “Import 2 rules from ‘campaign.json’”? / All of it is deleted again. [Cancel] [Undo]\
+  [Undo] asks: Undo the import from “campaign.json”? / All of it is deleted again. [Cancel] [Undo]\
 """,
             "delete 12,000 rules": """\
 Delete 12,000 rules?
@@ -1191,8 +1191,8 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
 • Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
 …and 11,988 more.
-This card doesn’t show everything. Press Show all 12,000 rules before you decide.
-[Show all 12,000 rules]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]
+This card doesn’t show everything. Press Details before you decide.
+[Details]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]
   [Approve deletion] asks: Delete 12,000 rules? / 12,000 rules stop working at once. Undo creates them again, under new ids. [Cancel] [Approve deletion]\
 """,
             "what goes with the table of results": "*1 of 2 rules imported from “campaign.json”.* 1 entry was skipped. The attached file says why, and what became of each entry.",
@@ -1214,8 +1214,8 @@ On · Redirect
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-This card doesn’t show everything. Press Show full change before you decide.
-[Show full change]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]  [Switch off instead]
+This card doesn’t show everything. Press Details before you decide.
+[Details]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]  [Switch off instead]
   [Approve deletion] asks: Delete “Sale 2026”? / All 3 pairs are deleted. It stops working on 2026-11-25 01:24 UTC. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "switch off at a time, for two hours": """\
@@ -1239,7 +1239,7 @@ Requested by @alice · “we test” · approved by @cara · 09:00 – 09:00 Eur
             "nobody could begin it": """\
 Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
-It was to start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then, or another change came first. Say what is to happen now. Expires 2026-11-28 01:24 UTC.
+It couldn’t start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then, or another change came first. Choose what to do. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
@@ -1249,7 +1249,7 @@ Requested by @alice · “we test”
             "out of date by then": """\
 Switch off “Sale 2026”: out of date
 (arrows_counterclockwise) Switch off “Sale 2026”: out of date
-Out of date: the rule is not as it was to be by then, so Gatehouse left it alone.
+The rule isn’t what this was planned for, so Gatehouse left it alone.
 Requested by @alice · “we test”
 Then → now
 status  on → off
@@ -1258,7 +1258,7 @@ status  on → off
             "frozen then": """\
 Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
-It was to start 2026-11-25 01:24 UTC: it may not be changed then. Choose a time after the freeze. Expires 2026-11-28 01:24 UTC.
+It couldn’t start 2026-11-25 01:24 UTC: it was frozen then. Choose a time after the freeze. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
@@ -1280,7 +1280,7 @@ Switch off “Sale 2026”, planned for <!date^1795569840^{date_short_pretty} {t
 (raising_hand) Switch off “Sale 2026”, planned for 2026-11-25 01:24 UTC?
 Requested by @alice · “we test” · 09:00 Europe/Berlin
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
-(snowflake) Everything is frozen from 2026-11-21 01:24 UTC until 2026-11-26 01:24 UTC by the policy (“Christmas”). Till then, only an emergency override passes.
+(snowflake) Everything is frozen from 2026-11-21 01:24 UTC until 2026-11-26 01:24 UTC by the policy (“Christmas”). Until then, only an emergency override gets through.
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
@@ -1311,7 +1311,7 @@ Switch off “Sale 2026”: emergency override
             "who approved may not any more": """\
 Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
-It was to start 2026-11-25 01:24 UTC: @bob has no role any more that allows this. Expires 2026-11-28 01:24 UTC.
+It couldn’t start 2026-11-25 01:24 UTC: @bob has no role any more that allows this. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test” · approved by @cara
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
@@ -1321,7 +1321,7 @@ Requested by @alice · “we test” · approved by @cara
             "the policy asks for more": """\
 Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
-It was to start 2026-11-25 01:24 UTC: the policy asks for more than it did when this was planned. Expires 2026-11-28 01:24 UTC.
+It couldn’t start 2026-11-25 01:24 UTC: the policy asks for more than it did when this was planned. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
@@ -1335,7 +1335,7 @@ Switch off “Sale 2026”: starts soon
             "note: held-1": """\
 Switch off “Sale 2026”: not started
 (warning) @alice Switch off “Sale 2026”: not started
-It was to start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then, or another change came first. Say what is to happen now. Expires 2026-11-28 01:24 UTC.\
+It couldn’t start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then, or another change came first. Choose what to do. Expires 2026-11-28 01:24 UTC.\
 """,
             "note: started": """\
 Switch off “Sale 2026”: started
@@ -1514,7 +1514,7 @@ Why can’t this wait for an approval?: <>
             "form: break_glass, 0 characters": "Give a reason of at least ten characters.",
             "form: break_glass, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "full view: a deletion": """\
-┌ Full change
+┌ Details
 Delete “Sale 2026”?
 Requested by @alice
 Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
@@ -1536,7 +1536,7 @@ This is everything. Decide on the card in the channel.
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "full view: a new destination": """\
-┌ Full change
+┌ Details
 Change the destination of “Old shop to new shop”?
 Requested by @alice
 Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
@@ -1547,7 +1547,7 @@ This is everything. Decide on the card in the channel.
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "full view: a member": """\
-┌ Full change
+┌ Details
 Remove Chloe Diaz from blog?
 Requested by @alice
 Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
@@ -1558,7 +1558,7 @@ This is everything. Decide on the card in the channel.
 members at members.example.com · change `0343eab7`\
 """,
             "full view: for a person who can decide": """\
-┌ Full change
+┌ Details
 Switch off “Sale 2026” for 2 h?
 Requested by @alice
 Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
@@ -1589,7 +1589,7 @@ Requested by @alice · “not needed”
 See its card in #C0OPS0001.\
 """,
             "full view: an offboarding": """\
-┌ Full change
+┌ Details
 Remove Chloe Diaz from every site
 Requested by @alice
 Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.

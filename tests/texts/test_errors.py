@@ -453,7 +453,7 @@ Change the destination of “Old shop to new shop”: `https://shop.example.com/
 Delete “Old shop to new shop” · waiting for a decision, expires 2026-11-22 01:24 UTC
 @alice: “we test” · needs approval from someone else in its channel · 2026-11-21 01:24 UTC · #C0OPS0001
 Its card is further up in this channel.
-[Show full change]\
+[Details]\
 """,
             "already requested, and done": """\
 *This was already requested.*
@@ -463,7 +463,7 @@ Its card is further up in this channel.
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
 @alice: “we test” · approved by @bob · 2026-11-21 01:26 UTC · #C0OPS0001
 Its card is further up in this channel.
-[Show to me]\
+[Details]\
 """,
             "already planned": """\
 *This was already requested.*
@@ -473,7 +473,7 @@ Its card is further up in this channel.
 Delete “Old shop to new shop” · planned, starts 2026-11-21 03:30 UTC
 @alice: “we test” · 2026-11-21 01:24 UTC · #C0OPS0001
 Its card is further up in this channel.
-[Show to me]\
+[Details]\
 """,
             "already approved by you": """\
 You already approved this.
@@ -487,13 +487,13 @@ Someone else has to approve it, too.\
             "look first": """\
 The card doesn’t show all of this change. Nothing was changed.
 (warning) The card doesn’t show all of this change.
-Nothing was changed. Look at the full change, then decide on the card.
-[Show full change]\
+Nothing was changed. Open Details, then decide on the card.
+[Details]\
 """,
             "another end, of what two approved": """\
-*Delete “Old shop to new shop”* needs 2 approvals: nobody gives it another end alone. Nothing was changed.
-(warning) Delete “Old shop to new shop” needs 2 approvals: nobody gives it another end alone.
-Nothing was changed. Let it end, or end it now, and request it again with the end that you want.\
+*Delete “Old shop to new shop”* needs 2 approvals, so nobody can change its end alone. Nothing was changed.
+(warning) Delete “Old shop to new shop” needs 2 approvals, so nobody can change its end alone.
+Nothing was changed. Let it revert, or revert it now, and request it again with the end that you want.\
 """,
             "the last approval, but U0ALICE01 lost the right": """\
 Your approval counts, but @alice has no role any more that allows this.
@@ -520,9 +520,9 @@ Nothing was changed. Gatehouse still checks whether it took effect. Try again on
 You typed `/rules off Old shop`\
 """,
             "it was there for a time only": """\
-*Delete “Old shop to new shop”* can’t be undone: what it took away was to end by now anyhow. Nothing was changed.
-(warning) Delete “Old shop to new shop” can’t be undone: what it took away was to end by now anyhow.
-Nothing was changed. Request that again, with an end of its own.
+*Delete “Old shop to new shop”* can’t be undone: what it took away was temporary, and would have ended. Nothing was changed.
+(warning) Delete “Old shop to new shop” can’t be undone: what it took away was temporary, and would have ended.
+Nothing was changed. To have it back, request it again with a new end.
 You typed `/gatehouse undo`\
 """,
             "the old email is gone": """\
@@ -568,8 +568,8 @@ Nothing was changed. To undo something older, press Undo on its card.
 You typed `/gatehouse undo`\
 """,
             "nothing to undo": """\
-You have done nothing here. Nothing was changed.
-(warning) You have done nothing here.
+You haven’t changed anything here. Nothing was changed.
+(warning) You haven’t changed anything here.
 Nothing was changed. Press Undo on its card, or use the reference behind Details: `/gatehouse undo 1a2b3c4d`.
 You typed `/gatehouse undo`\
 """,
@@ -646,7 +646,7 @@ def test_typed() -> None:
 Unknown command “bogus”.
 (thinking_face) Unknown command “bogus”.
 Ask where a URL goes, find rules, or change one. For example:
-`/rules which https://shop.example.com/old`  Show where a URL ends up, by which rules; with REF, why that rule matches or not
+`/rules which https://shop.example.com/old`  Show where a URL goes, and why; with REF, why that rule matches or not
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
 `/rules set #1 destination=https://shop.example.com/new`  Change single fields of one rule or several
 [Show all commands]

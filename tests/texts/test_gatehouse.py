@@ -32,7 +32,7 @@ Gatehouse help
 Rules
 `/rules list [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [sort:name|type|changed] [page:N]`  List or search rules by name, id or URL; filters combine
 `/rules show [REF]`  Show a rule; without REF, search as you type
-`/rules which URL [URL…] [REF]`  Show where a URL ends up, by which rules; with REF, why that rule matches or not
+`/rules which URL [URL…] [REF]`  Show where a URL goes, and why; with REF, why that rule matches or not
 `/rules check [REF] [page:N]`  Find loops, shadowed rules, duplicates and dead rules
 `/rules new [TYPE] [FROM] [to TO] [named "NAME"] [on DAY TIME] [for DUR] [because TEXT]`  Create a rule (opens a form)
 `/rules make redirect|block FROM [to TO] [named "NAME"] [match:query|below] [on DAY TIME] [for DUR] [because TEXT]`  Make a redirect or a block at once, without the form
@@ -77,7 +77,7 @@ Gatehouse
 `/gatehouse undo [CHANGE] [because TEXT]`  Undo the last thing that you did here, or the change with that reference
 `/gatehouse planned [page:N]`  List what starts or reverts automatically, and when
 `/gatehouse freezes [page:N]`  List what is frozen, and until when
-`/gatehouse freeze WHAT [on DAY TIME] for DUR [because TEXT]`  Keep everybody from changing what is on a host, in a group, on a site, or everything
+`/gatehouse freeze WHAT [on DAY TIME] for DUR [because TEXT]`  Block changes to a host, a group, a site, a segment or everything
 `/gatehouse unfreeze WHAT`  Lift a freeze
 `/gatehouse audit [who:@x] [since:24h] [REF] [page:N]`  List who changed what, when and why
 `/gatehouse digest [DUR]`  Show what changed in the last day or another time, and what waits
@@ -337,7 +337,7 @@ Older changes aren’t listed here. `/gatehouse audit` has all of them.
 [Refresh]  [Share in channel]\
 """,
             "digest": """\
-What changed, what is waiting, and what comes
+What changed, what is waiting, and what is next
 (newspaper) Since 2026-11-21 01:24 UTC
 3* done · *1 denied · 1* refused · *2 settings changed · 2* exported · *1 wants to lift · 1 lifted
 • Delete “Old shop to new shop” · done
@@ -358,12 +358,12 @@ In the next 24 hours
 [Show pending]  [Show what is planned]  [Details]  [Share in channel]\
 """,
             "digest of a quiet day": """\
-What changed, what is waiting, and what comes
+What changed, what is waiting, and what is next
 (newspaper) Since 2026-11-21 01:24 UTC: nothing happened, nothing is waiting, and nothing is planned for the next 24 hours.
 [Share in channel]\
 """,
             "digest with findings": """\
-What changed, what is waiting, and what comes
+What changed, what is waiting, and what is next
 (newspaper) Since 2026-11-21 01:24 UTC
 Nothing happened.
 1 finding about rules that changed (`/rules check`)
@@ -371,7 +371,7 @@ Nothing happened.
 [Share in channel]\
 """,
             "digest, rules unread": """\
-What changed, what is waiting, and what comes
+What changed, what is waiting, and what is next
 (newspaper) Since 2026-11-21 01:24 UTC
 Nothing happened.
 The rules can’t be read right now, so `/rules check` has to say whether they are all right.
