@@ -14,7 +14,7 @@ from sandbox.demo import Sandbox
 from tests.conftest import OPS
 from tests.harness.channels import SHAPES, find_emails, find_secrets
 from tests.harness.colleague import Colleague, undone
-from tests.harness.looking import BUTTON, open_details
+from tests.harness.looking import open_details
 
 ANNA = "anna.berg@example.com"
 TOKEN = "s3cr3t-one"
