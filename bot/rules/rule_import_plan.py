@@ -64,9 +64,9 @@ class _Planner:
         if first != number:
             return skip(f"the same as record {first:,}")
         if key in self._ids:
-            return skip("already here, by its id")
+            return skip("already there, with this id")
         if self._cores and _core(_normalize(record)) in self._cores:
-            return skip("already here, with the same name and pairs")
+            return skip("already there, with the same name and pairs")
         if wrong := problems(draft):
             return skip(self._explain(wrong), is_refused=True)
         is_lost = self._groups is not None and draft.group_id not in self._groups

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind
 from bot.changes.model.items import DONE, Outcome, Tally
 from bot.changes.model.parts import RevertFailure
 from bot.changes.model.states import State
@@ -142,7 +143,11 @@ def _applied_title(change: Change, said: Phrases, tally: Tally | None) -> str:
     if change.run.revert_failure and tally is None:
         head, _ = REVERT_FAILURES[change.run.revert_failure]
         return head.format(request=said.request, done=said.done)
-    return said.done + (until(change) if change.is_temporary else "")
+    if not change.is_temporary:
+        return said.done
+    if change.edit.kind is Kind.RULE_CREATE:
+        return f"{said.done}, to be deleted {when(change.request.reverts_at)}"
+    return said.done + until(change)
 
 
 def _partial_title(change: Change, said: Phrases, tally: Tally) -> str:

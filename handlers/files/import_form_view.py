@@ -120,7 +120,7 @@ class ImportForms:
 def _rules_intro(handed: Handed) -> tuple[str, list[Block]]:
     about = (
         f"A JSON file from `{slash('rules export')}` or from the dashboard’s export, or a table (CSV UTF-8) of redirects "
-        "with the headings `from`, `to`, and optionally `name` and `until`. Rules that are here already stay as they are. "
+        "with the headings `from`, `to`, and optionally `name` and `until`. Rules that are already there stay as they are. "
         "You see a preview before anything changes."
     )
     return about, [inputs.reason(handed.reason, loops=True, most=MAX_REASON)]

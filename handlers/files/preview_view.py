@@ -143,7 +143,7 @@ def _lost_groups_note(rows: Sequence[ImportRow]) -> list[Block]:
     lost = [row.lost_group for row in rows if row.lost_group]
     groups = join_commas([code(group, 40) for group in dict.fromkeys(lost)], 4)
     set_later = f"Set one afterwards with `{slash('rules set')}`."
-    without = f":warning: *{messages.plural(len(lost), 'new rule')} without a group.* Not here: {groups}. {set_later}"
+    without = f":warning: *{messages.plural(len(lost), 'new rule')} without a group.* Not found: {groups}. {set_later}"
     return [messages.section(without)] if lost else []
 
 

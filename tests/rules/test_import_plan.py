@@ -180,8 +180,8 @@ def test_what_is_here_is_skipped_and_never_changed() -> None:
 
     by_id, by_content = only(record(name="Other"), having=(record(),)), only(record(), having=(born,))
 
-    assert (by_id.why, by_id.edit, by_id.is_refused) == ("already here, by its id", None, False)
-    assert (by_content.why, by_content.edit) == ("already here, with the same name and pairs", None)
+    assert (by_id.why, by_id.edit, by_id.is_refused) == ("already there, with this id", None, False)
+    assert (by_content.why, by_content.edit) == ("already there, with the same name and pairs", None)
 
 
 def test_a_null_says_nothing() -> None:

@@ -100,7 +100,7 @@ def test_an_export_goes_into_an_empty_service_as_it_was_and_is_then_all_the_same
         assert {name: (canonical_form(after) or {}).get(name) for name in kept} == kept
 
     again = plan_rules(file, RULES)
-    assert {row.why for row in again} == {"already here, by its id"}
+    assert {row.why for row in again} == {"already there, with this id"}
 
 
 PLACES = [

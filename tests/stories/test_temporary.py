@@ -103,7 +103,7 @@ async def test_a_request_that_an_end_made_out_of_date_blames_nobody(
     clock.ahead += HOUR + timedelta(seconds=1)
     stale = alice.slack_text(await alice.sees_change(state=State.STALE))
     assert "someone" not in stale
-    assert "came to its end" in stale
+    assert "A temporary change of the rule ended" in stale
 
 
 @pytest.mark.threat("B14")

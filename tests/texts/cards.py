@@ -452,7 +452,7 @@ def imported(first: Outcome, second: Outcome) -> list[Item]:
     return [
         item(1, Kind.RULE_CREATE, None, off(SALE), outcome=first),
         item(2, Kind.RULE_UPDATE, OLD_SHOP, MOVED, outcome=second),
-        item(3, None, MANY, None, outcome=Outcome.SKIPPED, why="already here and identical"),
+        item(3, None, MANY, None, outcome=Outcome.SKIPPED, why="already there and identical"),
     ]
 
 

@@ -1157,7 +1157,7 @@ Requested by @alice
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Sale 2026: create, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 • Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
-• Campaign links: skipped (already here and identical)
+• Campaign links: skipped (already there and identical)
 This card doesn’t show everything. Press Details before you decide.
 [Details]  [Approve]  [Deny…]  ⋯ [Withdraw]
   [Approve] asks: Import 2 rules from “campaign.json”? / It takes effect at once. You can undo it. [Cancel] [Approve]\
@@ -1169,7 +1169,7 @@ Requested by @alice · approved by @cara · 2026-11-21 01:26 UTC
 2 done · 1 skipped
 ✓ Sale 2026: created, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 ✓ Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
-• Campaign links: skipped (already here and identical)
+• Campaign links: skipped (already there and identical)
 [Undo]  [Details]
   [Undo] asks: Undo the import from “campaign.json”? / All of it is deleted again. [Cancel] [Undo]\
 """,

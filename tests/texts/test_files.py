@@ -12,7 +12,7 @@ def test_imports() -> None:
         {
             "rules: the file": """\
 ┌ Import rules
-A JSON file from `/rules export` or from the dashboard’s export, or a table (CSV UTF-8) of redirects with the headings `from`, `to`, and optionally `name` and `until`. Rules that are here already stay as they are. You see a preview before anything changes.
+A JSON file from `/rules export` or from the dashboard’s export, or a table (CSV UTF-8) of redirects with the headings `from`, `to`, and optionally `name` and `until`. Rules that are already there stay as they are. You see a preview before anything changes.
 File (optional): <>
 Or paste its text (optional): <>
 Why (optional): <>
@@ -22,7 +22,7 @@ Start (optional): <>
             "rules: the file was refused": """\
 ┌ Import rules
 (warning) Nothing was imported. The file has an empty list. Check that the export had any rules.
-A JSON file from `/rules export` or from the dashboard’s export, or a table (CSV UTF-8) of redirects with the headings `from`, `to`, and optionally `name` and `until`. Rules that are here already stay as they are. You see a preview before anything changes.
+A JSON file from `/rules export` or from the dashboard’s export, or a table (CSV UTF-8) of redirects with the headings `from`, `to`, and optionally `name` and `until`. Rules that are already there stay as they are. You see a preview before anything changes.
 File (optional): <>
 Or paste its text (optional): <>
 Why (optional): <>
@@ -42,13 +42,13 @@ record 1  Jobs   `https://shop.example.com/jobs` → `https://shop.example.com/c
 record 2  Blog readers to new shop   `https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`
 record 7  Sales   `https://shop.example.com/sales` → `https://shop.example.com/sale`
 (fast_forward) Skipped
-record 3  `Summer sale`   already here, by its id
-record 4  `Old shop to new shop`   already here, by its id
+record 3  `Summer sale`   already there, with this id
+record 4  `Old shop to new shop`   already there, with this id
 record 5  `Summer sale`   the same as record 3
 record 6  `Sales`   a group; groups are not imported
 ✗ Can’t be imported
 record 8  `(no name)`   not an object
-(warning) 1 new rule without a group. Not here: `Group_gone`. Set one afterwards with `/rules set`.
+(warning) 1 new rule without a group. Not found: `Group_gone`. Set one afterwards with `/rules set`.
 [Import]\
 """,
             "rules: the preview, once more": """\
@@ -65,13 +65,13 @@ record 1  Jobs   `https://shop.example.com/jobs` → `https://shop.example.com/c
 record 2  Blog readers to new shop   `https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`
 record 7  Sales   `https://shop.example.com/sales` → `https://shop.example.com/sale`
 (fast_forward) Skipped
-record 3  `Summer sale`   already here, by its id
-record 4  `Old shop to new shop`   already here, by its id
+record 3  `Summer sale`   already there, with this id
+record 4  `Old shop to new shop`   already there, with this id
 record 5  `Summer sale`   the same as record 3
 record 6  `Sales`   a group; groups are not imported
 ✗ Can’t be imported
 record 8  `(no name)`   not an object
-(warning) 1 new rule without a group. Not here: `Group_gone`. Set one afterwards with `/rules set`.
+(warning) 1 new rule without a group. Not found: `Group_gone`. Set one afterwards with `/rules set`.
 [Import]\
 """,
             "rules: nothing to import": """\
@@ -80,7 +80,7 @@ record 8  `(no name)`   not an object
 Nothing has changed yet.
 (fast_forward) 1 skipped
 (fast_forward) Skipped
-record 1  `Summer sale`   already here, by its id
+record 1  `Summer sale`   already there, with this id
 (heavy_check_mark) Nothing to import.\
 """,
             "redirects: the preview": """\
