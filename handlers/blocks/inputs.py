@@ -87,10 +87,10 @@ def start(value: str) -> Block:
 EXPIRY: Final = "expiry"
 
 
-def expiry(value: str) -> Block:
+def expiry(value: str, label: str = "Until") -> Block:
     """Return an input for the time at which a change is to be reverted; empty for never."""
-    hint = "A duration such as 2h or 7d, or a time such as 18:00. Leave it empty to keep the change."
-    return text(EXPIRY, "Revert after", value, optional=True, placeholder="2h", hint=hint)
+    hint = "A time such as Friday 18:00, or a duration such as 2h or 7d. It reverts automatically then."
+    return text(EXPIRY, label, value, optional=True, placeholder="Friday 18:00", hint=hint)
 
 
 CHANNEL: Final = "channel"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.clients.errors import NotFound
@@ -24,11 +24,19 @@ from handlers.slack.reply import Caller, Modal, Reply
 CALLBACK: Final = "v1.temporary.form"
 LENGTH: Final = "length"
 FOR_GOOD: Final = "good"
-LENGTHS: Final[Mapping[str, str]] = {
+OFF_FOR: Final[Mapping[str, str]] = {
+    FOR_GOOD: "Until I switch it on",
     "for 1h": "For 1 hour",
     "for 2h": "For 2 hours",
     "until tomorrow 9:00": "Until tomorrow, 9:00",
 }
+GRANTED_FOR: Final[Mapping[str, str]] = {
+    FOR_GOOD: "Until someone revokes it",
+    "for 1d": "For 1 day",
+    "for 7d": "For 7 days",
+    "for 30d": "For 30 days",
+}
+"""Who paid isn't locked out again by a form that nobody read: for good comes first."""
 Temporary = RulesOff | MembersGrant
 
 
@@ -63,35 +71,45 @@ async def _titles(command: Temporary, gatehouse: Gatehouse) -> dict[str, str]:
 def view(command: Temporary, text: str, titles: Mapping[str, str], channel: str) -> View:
     """Return the form for *command*, written as *text*; *titles*: the names of its rules, by their ids."""
     switches = isinstance(command, RulesOff)
-    last = "Until I switch it on" if switches else "Until someone revokes it"
     blocks: list[Block] = [
         section(sentence(command, Context(titles))),
-        inputs.radios(LENGTH, "How long?", {**LENGTHS, FOR_GOOD: last}),
+        inputs.radios(LENGTH, "How long?", OFF_FOR if switches else GRANTED_FOR),
+        inputs.expiry("", "Or until"),
         inputs.reason(""),
     ]
     title, submit = ("Switch off rule", "Switch off") if switches else ("Grant access", "Grant")
     return frame(title, blocks, callback_id=CALLBACK, submit=submit, metadata={"command": text, "channel": channel})
 
 
-def read(sent: View) -> Temporary | None:
-    """Return the command of the form, with the submitted end and reason; None where this release doesn't know it."""
-    command = _parse_temporary(str(metadata(sent).get("command") or ""))
-    if command is None:
-        return None
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A *command* as its button has it, which this release may not know; and what was chosen, or typed, for it."""
+
+    command: Temporary | None
+    length: str
+    until: str
+    because: str | None
+
+
+def read(sent: View) -> Submitted:
     values = inputs.values_of(sent)
-    expiry = parse_expiry(inputs.typed_value(values, LENGTH) or "")
-    because = (inputs.typed_value(values, inputs.REASON) or "").strip() or None
-    return replace(command, expiry=expiry, because=because)
+    return Submitted(
+        _parse_temporary(str(metadata(sent).get("command") or "")),
+        inputs.typed_value(values, LENGTH) or "",
+        (inputs.typed_value(values, inputs.EXPIRY) or "").strip(),
+        (inputs.typed_value(values, inputs.REASON) or "").strip() or None,
+    )
 
 
-async def _run(command: Temporary | None, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
+async def _run(sent: Submitted, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     """Run the command as if it was typed: with the rights that the caller has now, and announced by its card."""
-    if command is None:
+    if sent.command is None:
         raise OldButton
+    command = replace(sent.command, expiry=parse_expiry(sent.until or sent.length), because=sent.because)
     await gatehouse.access.require(caller.user, caller.channel, *command.acts())
     await COMMANDS[type(command)](command, caller, gatehouse)
     change = await gatehouse.store.changes.find_by_key(caller.request)
     return Recorded(change) if change else modals.done_view("Gatehouse", f"See its card in <#{caller.channel}>.")
 
 
-submits(CALLBACK, Form(read, _run))
+submits(CALLBACK, Form(read, _run, errors=lambda sent: modals.time_errors("", sent.until)))

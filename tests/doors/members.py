@@ -123,13 +123,13 @@ async def grant_undo_and_again(play: MemberPlay) -> None:
 
 
 @door(MembersWhy, MembersGrant, temporary_form.CALLBACK)
-async def grant_by_button_for_two_hours(play: MemberPlay) -> None:
+async def grant_by_button_for_a_week(play: MemberPlay) -> None:
     card = await play.alice.says(f"/members why {play.email} vip site:blog")
     await play.alice.clicks(card, "Grant vip on blog…", opens="How long?")
-    await play.sends(**{"How long?": "For 2 hours"})
+    await play.sends(**{"How long?": "For 7 days"})
     await play.becomes(play.now, play.having("vip"))
     await play.alice.card("v1.decide.end")
-    play.passes(hours=2, seconds=1)
+    play.passes(days=7, seconds=1)
     await play.stays()
 
 

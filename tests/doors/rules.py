@@ -265,7 +265,11 @@ async def copy(play: RulePlay) -> None:
 @door(RulesShow, RulesOff, RulesOn)
 async def switch_by_button(play: RulePlay) -> None:
     card = await play.alice.says(f"/rules show {play.id}")
-    await play.alice.clicks(card, f"Switch {play.switch[0]}")
+    if play.switch[0] == "on":
+        await play.alice.clicks(card, "Switch on")
+    else:
+        await play.alice.clicks(card, "Switch off…", opens="How long?")
+        await play.sends()
     await play.is_switched()
 
 

@@ -32,6 +32,9 @@ async def test_what_is_wrong_is_listed_the_worst_first_with_what_to_do(workspace
     assert f"{SHOP}/gift-cards → {SHOP}/vouchers → {SHOP}/gift-cards" in text
     assert "a browser sends https://example.com/" in text
     await alice.clicks(reply, "Switch off “Vouchers paused for the audit”…", opens="How long?")
+    alice.fills(**{"Or until": "soon"})
+    assert "such as 18:00" in (await alice.submits())["Or until"]
+    alice.fills(**{"Or until": "tomorrow 18:00"})
     assert await alice.submits() == {}
     await alice.sees_change(of="Vouchers paused for the audit", where=lambda change: change.is_temporary)
     assert "1 finding in 1 rule" in alice.slack_text(await alice.says("/rules check Redirect_dead"))

@@ -117,8 +117,9 @@ async def test_a_rule_is_found_by_each_url_that_it_makes_or_loads(alice: Colleag
 
 
 async def test_who_comes_second_hears_who_was_first(alice: Colleague, cara: Colleague) -> None:
-    shown = await alice.says(f"/rules show {OLD}")
     await cara.says(f"/rules off {OLD}")
-    await alice.clicks(shown, "Switch off")
+    shown = await alice.says(f"/rules show {OLD}")
+    await cara.says(f"/rules on {OLD}")
+    await alice.clicks(shown, "Switch on")
 
-    assert f"Last changed by @{cara.id}" in alice.slack_text(await alice.sees_problem("already off"))
+    assert f"Last changed by @{cara.id}" in alice.slack_text(await alice.sees_problem("already on"))

@@ -9,7 +9,7 @@ from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague
 from tests.harness.truth import all_changes
 
-TIMES = ("Start", "Revert after")
+TIMES = ("Start", "Until")
 FORMS = (
     "/rules new https://shop.example.com/a to https://shop.example.com/b",
     "/rules edit Redirect_x1old",

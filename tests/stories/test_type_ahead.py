@@ -33,10 +33,10 @@ async def test_show_with_nothing_opens_a_search_that_becomes_the_rule(workspace:
 
     await alice.chooses(search, RULE_MENU, next(iter(offered.values())))
     card = await alice.sees_form("Redirect_x1old")
-    await alice.clicks(card, "Switch off")
+    await alice.clicks(card, "Switch off…", opens="How long?")
+    assert await alice.submits() == {}
 
     await alice.sees_change(of="Redirect_x1old")
-    await alice.sees_form("See its card in")
     assert (workspace.services.rules.get("Redirect_x1old") or {})["status"] == "Inactive"
 
 

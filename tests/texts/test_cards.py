@@ -1462,14 +1462,16 @@ def test_forms() -> None:
             "how long is it off": """\
 ┌ Switch off rule
 Switch off “Old shop”.
-How long?: <For 1 hour>
+How long?: <Until I switch it on>
+Or until (optional): <>
 Why (optional): <>
 [Switch off]\
 """,
             "how long has she access": """\
 ┌ Grant access
 Grant `anna@example.com` access to “vip” on blog.
-How long?: <For 1 hour>
+How long?: <Until someone revokes it>
+Or until (optional): <>
 Why (optional): <>
 [Grant]\
 """,

@@ -195,7 +195,7 @@ Email: <>
 Name (optional): <>
 Segments (optional): <>
 Start (optional): <>
-Revert after (optional): <>
+Until (optional): <>
 Why (optional): <>
 [Add]\
 """,
@@ -207,7 +207,7 @@ Name (optional): <>
 ! Unknown segment: vpi (like vip). If it is new and nobody has it yet, add it under Extra segments in /gatehouse settings.
 Segments (optional): <>
 Start (optional): <>
-Revert after (optional): <>
+Until (optional): <>
 Why (optional): <>
 [Add]\
 """,
