@@ -101,6 +101,8 @@ class RulesWhich(RulesCommand):
     """Whether the URL was taken out of other words."""
     unknown: str = field(default="", compare=False)
     """Words after the URL that name no rule, or several."""
+    details: bool = field(default=False, compare=False)
+    """Whether to name the matches that would neither redirect nor block it, although nothing does."""
 
     @classmethod
     def read(cls, rest: Rest) -> Command:

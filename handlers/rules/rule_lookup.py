@@ -162,6 +162,11 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     return Private(answer)
 
 
+@clicks("which.details")
+async def which_details(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
+    return RulesWhich(click.value, details=True)
+
+
 async def _on_again_at(rule: Rule, gatehouse: Gatehouse) -> datetime | None:
     """Return when *rule*, which is off, is switched on again as its temporary change ends; None where it isn't."""
     coming = await upcoming_changes(Target(service="rules", key=rule.id), gatehouse)

@@ -14,7 +14,7 @@ from bot.rules.model import Rule
 from bot.rules.outcomes import Explained, Match, NearMiss, Undecidable
 from bot.rules.pair_fields import KNOWN_TYPES
 from handlers.blocks import messages
-from handlers.blocks.buttons import run_button, share_button
+from handlers.blocks.buttons import button, run_button, share_button
 from handlers.blocks.messages import Block, Message, and_more, code, esc, plural, quote, url_code
 from handlers.changes.times import when
 from handlers.rules import match_view
@@ -43,6 +43,7 @@ def answer(
 ) -> Message:
     """Return the outcome, then who does it. *assumed*: nobody typed the scheme; *public*: the channel reads it.
 
+    Where nothing redirects or blocks, what doesn't either is left out, unless *command* asks for details.
     *back_on*: when the rule of `off_rule` is switched on again.
     """
     if public:
@@ -51,6 +52,9 @@ def answer(
     blocks: list[Block] = [messages.section(f"{outcome}\n{way}" if way else outcome)]
     culprits, asleep = _deciding_matches(route), off_decider(route)
     blocks += _culprit_blocks(culprits)
+    details = None
+    if not culprits and not command.details and (brief := _without_others(route, public)) != route:
+        route, details = brief, button("Details", "v1.which.details", command.url)
     if asleep is not None:
         # Of a rule whose group is off, switching it on would change nothing.
         on = match_view.switch_on_button(asleep.rule) if asleep.off == (IS_OFF,) else None
@@ -59,7 +63,7 @@ def answer(
             *messages.actions([on, match_view.show_button(asleep.rule, "show")]),
         ]
     blocks += _other_change_blocks(route, culprits)
-    element = messages.context if culprits or route.first.changing else messages.section
+    element = messages.context if len(blocks) > 1 else messages.section
     blocks += [element(text) for text in messages.pack_lines(_no_effect_lines(route, asleep, back_on), 1_500)]
     small = list(_small_print(route, command, gap, assumed=assumed))
     blocks += [messages.context("\n".join(small))] if small else []
@@ -67,8 +71,8 @@ def answer(
         run_button(f"Check URL {number}", RulesWhich(url), f"other.{number}")
         for number, url in enumerate(command.others[:MAX_URLS], start=2)
     ]
-    lists = None if route.first.acting else run_button("List rules", RulesList(), "list")
-    blocks += messages.actions([*urls, share_button(command), lists])
+    lists = None if route.first.acting or details else run_button("List rules", RulesList(), "list")
+    blocks += messages.actions([*urls, details, share_button(command), lists])
     return messages.message(match_view.plain_outcome(outcome), messages.without_buttons(blocks) if public else blocks)
 
 
@@ -89,6 +93,16 @@ def _without_secrets(route: Route) -> Route:
         for step in route.steps
     )
     return replace(route, steps=tuple(steps))
+
+
+def _without_others(route: Route, public: bool) -> Route:
+    """Return *route*, whose URL stays, without the matches that would neither redirect nor block it if they were on.
+
+    In *public*, where no button shows them, those that change something else stay.
+    """
+    step, kept = route.first, route.first.changing if public else ()
+    acting = (match for match in step.acting if match.decides or _may_lead_elsewhere(match) or match in kept)
+    return replace(route, steps=(replace(step, acting=tuple(acting)),))
 
 
 def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
@@ -115,28 +129,24 @@ def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
     unclear: list[Match | Undecidable] = [*last.undecidable, *last.active]
     if any(map(_may_lead_elsewhere, unclear)):
         return f":warning: *Can’t tell: none of the rules that could be judged redirects or blocks {asked}*"
-    if last.changing:
-        if len(last.changing) == 1:
-            changes, condition = "1 rule changes", match_view.condition_text(last.changing)
-        else:
-            changes, condition = f"{len(last.changing):,} rules change", ""  # each says it itself
-        return f":large_green_circle: *{asked} isn’t redirected; {changes} something else*{condition}"
     return _unchanged_line(route, asked, back_on)
 
 
 def _unchanged_line(route: Route, asked: str, back_on: datetime | None) -> str:
-    """Return that no rule changes the URL; first, which one would."""
-    if (asleep := off_decider(route)) is None:
-        is_sure = all(one.off for one in route.last.undecidable)
-        head = f"No rule changes {asked}" if is_sure else f"{asked} isn’t redirected or blocked"
-        return f":white_circle: *{head}*{_why_unchanged(route.last)}"
-    would = "blocked" if asleep.blocks else "redirected"
-    why = (
-        f"is off{_until_text(back_on)}"
-        if asleep.off == (IS_OFF,)
-        else f"has no effect: {esc(off_words(asleep.off), 200)}"
-    )
-    return f":white_circle: *{asked} isn’t {would}: {quote(asleep.rule.title, 120)} {why}*"
+    """Return that the URL stays, and which rule that is off would redirect or block it."""
+    last = route.last
+    if (asleep := off_decider(route)) is not None:
+        would = "blocked" if asleep.blocks else "redirected"
+        is_off, why = asleep.off == (IS_OFF,), esc(off_words(asleep.off), 200)
+        why = f"is off{_until_text(back_on)}" if is_off else f"has no effect: {why}"
+        return f":white_circle: *{asked} isn’t {would}: {quote(asleep.rule.title, 120)} {why}*"
+    if count := len(last.changing):
+        changes = "1 rule changes" if count == 1 else f"{count:,} rules change"
+        condition = match_view.condition_text(last.changing) if count == 1 else ""  # of several, each says it itself
+        return f":large_green_circle: *{asked} isn’t redirected; {changes} something else*{condition}"
+    is_sure = all(one.off for one in last.undecidable)
+    head = f"No rule changes {asked}" if is_sure else f"{asked} isn’t redirected or blocked"
+    return f":white_circle: *{head}*{_why_unchanged(last)}"
 
 
 def _may_lead_elsewhere(found: Match | Undecidable) -> bool:
@@ -155,8 +165,6 @@ def _why_unchanged(step: Explained) -> str:
         return f": rules are ignored for URLs that contain {code(text)}"
     if step.near:
         return ", but there is a near miss" if len(step.near) == 1 else ", but there are near misses"
-    if any(match.off for match in step.acting):
-        return ", because what matches is off"
     return ""
 
 
@@ -186,9 +194,9 @@ def _deciding_matches(route: Route) -> list[Match]:
 
 
 def off_decider(route: Route) -> Match | None:
-    """Return the match that would decide if its rule were not off; None where others change the URL, or some rule may."""
+    """Return the match that would decide if its rule were not off; None where another decides, or some rule may."""
     step = route.last
-    if len(route.steps) > 1 or step.changing or any(not one.off for one in step.undecidable) or spared_text(step.url):
+    if len(route.steps) > 1 or decider(step) or any(not one.off for one in step.undecidable) or spared_text(step.url):
         return None
     would = (match for match in step.acting if match.off and match.decides)
     return min(would, key=rank, default=None)

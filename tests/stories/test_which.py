@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+from typing import Any, Final
+
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague
 
@@ -60,3 +63,43 @@ async def test_a_rule_that_is_off_in_a_group_that_is_off_says_both(workspace: Sa
     for text in ("which https://shop.example.com/summer", "show Redirect_seas1"):
         told = alice.slack_text(await alice.says(f"/rules {text}"))
         assert "its group “Sales campaigns” is off" in told, text
+
+
+HEADER: Final = {"Request": [{"header": "X-Debug", "type": "Add", "value": "1"}]}
+KINDS: Final[dict[str, dict[str, Any]]] = {
+    "Redirect": {"destinationType": "url", "destination": "https://there.example.com/"},
+    "Cancel": {},
+    "Headers": {"modifications": HEADER},
+    "Script": {"scripts": [{"codeType": "js", "type": "code", "value": "1"}]},
+    "QueryParam": {"modifications": [{"type": "Remove", "param": "utm_source"}]},
+}
+"""The fields of a pair of each type; what the last one removes is in no URL here, so it matches and changes nothing."""
+STAYING: Final = [(kind, status) for status in ("Active", "Inactive") for kind in KINDS][2:]
+"""Of each type a rule that is on and one that is off, but for the two that would redirect or block."""
+
+
+async def test_of_a_url_that_stays_only_what_would_redirect_or_block_is_told(
+    workspace: Sandbox, alice: Colleague
+) -> None:
+    for number, matching in enumerate(each for size in range(3) for each in combinations(STAYING, size)):
+        url = f"https://case{number}.example.com/"
+        names = {f"{kind} {status} {number}" for kind, status in matching}
+        for kind, status in matching:
+            known = {"id": f"{kind}_{number}{status}", "ruleType": kind, "status": status}
+            pair = {"source": {"key": "Url", "operator": "Equals", "value": url}, **KINDS[kind]}
+            workspace.services.rules.put(known | {"name": f"{kind} {status} {number}", "pairs": [pair]})
+        reply = await alice.says(f"/rules which {url}")
+
+        told = alice.slack_text(reply)
+        deciding = {name for name in names if name.startswith(("Redirect", "Cancel"))}
+        changing = {name for name in names if name.startswith(("Headers Active", "Script Active"))}
+        assert {name for name in names if name in told} == deciding, told
+        count = f"{len(changing)} rule{'s change' if len(changing) > 1 else ' changes'} something else"
+        line = f"`{url}` isn’t redirected; {count}" if changing else f"No rule changes `{url}`"
+        headline = told.partition("\n")[0]
+        assert headline.endswith("” is off" if deciding else line), told
+        assert ("Details" in told) == (names != deciding)
+        if names != deciding:
+            await alice.clicks(reply, "Details")
+        for name in names:
+            await alice.sees(name)

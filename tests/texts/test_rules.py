@@ -87,8 +87,7 @@ Only for page domain `blog.example.com`, method `GET`
             "something else is changed": """\
 https://shop.example.com/about isn’t redirected; 1 rule changes something else
 (large_green_circle) `https://shop.example.com/about` isn’t redirected; 1 rule changes something else
-Debug header for support   adds request header `X-Debug`: `1`  [Show]
-[Share in channel]\
+[Details]  [Share in channel]\
 """,
             "a wildcard that the desktop app may read differently": """\
 https://shop.example.com/about redirects to https://shop.example.com/archive
@@ -108,8 +107,7 @@ Near miss: “Old shop to new shop” (differs only in the trailing slash)
 No rule changes https://shop.example.com/old/, but there is a near miss
 (white_circle) No rule changes `https://shop.example.com/old/`, but there is a near miss
 Near miss: “Winter sale” (differs only in the trailing slash; off)
-Would match, but off: “Debug header for support”
-[Share in channel]\
+[Details]  [Share in channel]\
 """,
             "tracking parameters": """\
 No rule changes https://shop.example.com/old?utm_source=mail, but there is a near miss
