@@ -29,7 +29,7 @@ from handlers.changes.confirmations import confirm_label
 from handlers.changes.entries import change_warnings
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.items_view import Progress
-from handlers.changes.people import why_not_any_more
+from handlers.changes.people import reason_of, why_not_any_more
 from handlers.changes.sentences import overtaken_line, revert_failure_line, sentence
 from handlers.changes.titles import STATES, mark_of, overtaken_title, request_title, title_of
 
@@ -61,9 +61,17 @@ def card(
     is_frozen = freeze is not None
     buttons = buttons_of(change, progress, is_frozen=is_frozen) if since is None else overtaken_buttons(change, since)
     return messages.message(
-        title.replace("`", ""),
+        _notification(change, title),
         [*blocks, *actions(change, blocks, buttons, progress.first if progress is not None else ())],
     )
+
+
+def _notification(change: Change, title: str) -> str:
+    """Return what a phone shows of the card; of a request also who asks and why."""
+    text = title.replace("`", "")
+    if change.state is not State.PROPOSED:
+        return text
+    return " ".join(filter(None, [f"<@{change.request.requester}>:", text, reason_of(change, 60)]))
 
 
 def _head(change: Change, tally: Tally | None, since: Change | None) -> tuple[str, str, str]:

@@ -22,7 +22,6 @@ from handlers.changes.times import extension
 from handlers.changes.titles import request_title
 from handlers.errors import OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect
-from handlers.grammar.command import Command
 from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.rules.rule_refs import find_change
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
@@ -39,12 +38,6 @@ async def inspect(command: GatehouseInspect, caller: Caller, gatehouse: Gatehous
         raise UnknownChange(command.change)
     await gatehouse.changes.decisions.rights.require(change, Decision.LOOK, caller.user)
     return await _show_all(change, caller, gatehouse)
-
-
-@clicks("decide.open", stored=True)
-async def open_from_list(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
-    """Show all of a request from a list. Stored, since only this click's response URL can update the list after a decision."""
-    return GatehouseInspect(click.value)
 
 
 async def can_decide(change: Change, user: str, gatehouse: Gatehouse) -> bool:
@@ -64,13 +57,13 @@ async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Rep
         entries = await asyncio.to_thread(lambda: list(entries_of(change, listed)))
         view = full_view.modal(change, entries, below, places=gatehouse.places, opened_by=caller.request)
         if view is not None:
-            return Modal(view, shows=change)
+            return Modal(view, shows=(change,))
     content = await asyncio.to_thread(b"".join, full_view.file_pieces(change, entries_of(change, listed)))
     return Attached(
         full_view.file_name(change),
         content,
         f"*{request_title(change)}*: everything that it does, in this file.",
-        shows=change,
+        shows=(change,),
     )
 
 

@@ -33,21 +33,27 @@ def modal(
     *below*: the buttons of a person who can decide about it. *places*: the host of each service. *opened_by*: the id of
     the request that it answers.
     """
-    texts = [*_request_texts(change)]
-    for entry in listed:
-        texts += messages.pack_lines(_section_lines(entry), MAX_LINE)
-    if len(texts) > MAX_BLOCKS or sum(map(len, texts)) > MAX_CHARACTERS or max(map(len, texts)) > messages.MAX_TEXT:
+    found = texts(change, listed)
+    if len(found) > MAX_BLOCKS or sum(map(len, found)) > MAX_CHARACTERS or max(map(len, found)) > messages.MAX_TEXT:
         return None
     is_open = change.state is State.PROPOSED
     where = " Decide on the card in the channel." if is_open and not below else ""
     blocks = [
-        *map(messages.section, texts),
+        *map(messages.section, found),
         messages.context(f"This is everything.{where}"),
         *below,
         messages.context(_reference(change, places)),
     ]
     about = {"channel": change.request.channel, modals.OPENED_BY: opened_by}
     return modals.frame("Details", blocks, callback_id=modals.FULL_CHANGE, metadata=about)
+
+
+def texts(change: Change, listed: Iterable[Entry]) -> list[str]:
+    """Return everything about *change*, each text short enough for a section."""
+    found = [*_request_texts(change)]
+    for entry in listed:
+        found += messages.pack_lines(_section_lines(entry), MAX_LINE)
+    return found
 
 
 def _request_texts(change: Change) -> Iterator[str]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind
 from bot.changes.model.items import DONE, Outcome, Tally
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
+from bot.rules.model import RuleDraft
 from bot.text.emails import mask_emails
 from handlers.blocks import messages
 from handlers.blocks.buttons import decide_button, share_button, turn_button, turn_buttons
@@ -20,6 +22,7 @@ from handlers.changes.subject import EDITS, new_status, shown_email
 from handlers.changes.times import when
 from handlers.changes.titles import is_partly_done, mark_of, outcome_word, request_title, title_of
 from handlers.grammar.command import Command
+from handlers.rules.pairs_view import first_pair_line
 
 MAX_LISTED: Final = 20
 """Rows of a page."""
@@ -45,10 +48,46 @@ def rows(
     facts: RowFacts,
     *,
     public: bool,
+    decidable: Collection[str] = (),
     button: Callable[[Change], Block | None] = lambda _: None,
 ) -> list[Block]:
-    """Return a row for each of *changes*, with the *button* for it, if any."""
-    return [messages.section(row(each, facts, public=public), button(each)) for each in changes]
+    """Return a row for each of *changes*, with the *button* for it. *decidable*: ids of those that the reader can decide."""
+    return [
+        messages.section(
+            waiting_row(each, facts, public=public) if each.id in decidable else row(each, facts, public=public),
+            button(each),
+        )
+        for each in changes
+    ]
+
+
+def waiting_row(change: Change, facts: RowFacts, *, public: bool) -> str:
+    """Return the row of a request for who can decide it: what it is about, who asks, why and since when."""
+    if public:
+        change = without_secrets(change)
+    link = facts.links.get(change.id)
+    rule = change.edit.after or change.edit.before or {}
+    about = (
+        first_pair_line(RuleDraft.model_validate(rule), 60)
+        if change.edit.kind in WHOLE_RULES and not change.is_bulk
+        else ""
+    )
+    title = " ".join(filter(None, [f"*{request_title(change)}*", shown_email(change, public=public), about]))
+    return " · ".join(
+        filter(
+            None,
+            [
+                f"{title}{_values(change, public=public)}",
+                _request_text(change, public=public),
+                when(change.created),
+                f"<{link}|card>" if link else "",
+            ],
+        )
+    )
+
+
+WHOLE_RULES: Final = frozenset({Kind.RULE_CREATE, Kind.RULE_DELETE})
+"""Changes whose title has no more than the name of the rule."""
 
 
 def row(change: Change, facts: RowFacts, *, public: bool, more: str = "") -> str:
@@ -135,9 +174,9 @@ def coming_line(change: Change, link: str) -> str:
     return f"{mark_of(change)} {request_title(change)} · {_state_text(change)}{card}"
 
 
-def open_button(change: Change) -> Block | None:
-    """Return the button that opens all of a request, to decide about it there: a row doesn't show enough for that."""
-    return decide_button("Decide…", f"open.{change.id[:8]}", change.id)
+def open_button(count: int) -> Block | None:
+    """Return the button that opens the form about all *count* requests that the reader can decide; None for none."""
+    return decide_button("Decide…" if count == 1 else f"Decide about all {count}…", "open", "all") if count else None
 
 
 def empty_message(mark: str, head: str, more: str = "", command: Command | None = None) -> Message:

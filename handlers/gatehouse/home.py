@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
 
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
@@ -21,12 +20,10 @@ from handlers.changes.decisions import can_decide
 from handlers.gatehouse import home_view
 from handlers.gatehouse.answers import coming_changes, facts_of, readable, unreadable_services, waiting_changes
 from handlers.gatehouse.commands import GatehouseSettings
+from handlers.gatehouse.decide_form import MAX_OPEN
 from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
 from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply
-
-MAX_OPEN: Final = 50
-"""Open changes that are looked through for those that wait for one person."""
 
 
 @hears("app_home_opened", stored=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -62,7 +62,8 @@ def home(found: Home, channel: str, *, now: datetime) -> View:
     blocks = [
         messages.header("Gatehouse"),
         *short_list(found.freezes),
-        *changes("Waiting for you", found.decisions, otherwise=nothing, button=open_button),
+        *changes("Waiting for you", found.decisions, otherwise=nothing, is_decidable=True),
+        *messages.actions([open_button(len(found.decisions))]),
         *changes("Yours, waiting for you to say when", held),
         *changes("Yours, waiting for others", found.own),
         *_unlisted_line(found.unlisted),
@@ -96,12 +97,17 @@ def _change_list(
     changes: Sequence[Change],
     facts: RowFacts,
     otherwise: str = "",
-    button: Callable[[Change], Block | None] = _details_button,
+    *,
+    is_decidable: bool = False,
 ) -> list[Block]:
     """Return the changes under *title*, or *otherwise*; nothing at all where that is empty."""
     if not changes:
         return [messages.section(otherwise)] if otherwise else []
-    shown = rows(changes[:MAX_OF_A_KIND], facts, public=True, button=button)
+    first = changes[:MAX_OF_A_KIND]
+    if is_decidable:
+        shown = rows(first, facts, public=True, decidable={each.id for each in first})
+    else:
+        shown = rows(first, facts, public=True, button=_details_button)
     return [messages.header(title), *shown, *more_line(len(changes) - MAX_OF_A_KIND)]
 
 

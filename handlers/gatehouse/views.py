@@ -274,10 +274,12 @@ def pending_list(
         teaching = f"Requests that wait for a decision appear here.{waiting.unread}"
         return empty_message(":white_check_mark:", f"{nothing_text(waiting.unread)} is pending.", teaching, command)
     title = messages.plural(waiting.count, "pending change")
-    drawn = rows(
-        page.items, facts, public=public, button=lambda each: open_button(each) if each.id in decidable else None
-    )
-    blocks = [*drawn, *(more_line(waiting.unlisted) if page.number == page.count else [])]
+    drawn = rows(page.items, facts, public=public, decidable=decidable)
+    blocks = [
+        *messages.actions([open_button(len(decidable))]),
+        *drawn,
+        *(more_line(waiting.unlisted) if page.number == page.count else []),
+    ]
     return list_message(title, blocks, page, command, lead=waiting.unread)
 
 

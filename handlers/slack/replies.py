@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import lru_cache
@@ -52,11 +52,11 @@ class Answers:
                 await self._answer_privately(caller, message)
             case Posted():
                 await self._post(caller, reply)
-            case Modal(skeleton, shows=change):
+            case Modal(skeleton, shows=shows):
                 shown = await self._show(caller, reply)
                 # Else it is the view that says that Slack refused this one.
                 if shown.get("callback_id") == skeleton["callback_id"]:
-                    await self._note_look(change, caller)
+                    await self._note_look(shows, caller)
             case Refilled(view):
                 await self.redraw(caller.view or {}, view, trigger=caller.trigger or "")
             case Attached():
@@ -98,11 +98,12 @@ class Answers:
                 caller, messages.file_sent_note(reply.name, sent.link, here=reply.here, shown=sent.shown)
             )
 
-    async def _note_look(self, change: Change | None, caller: Caller) -> None:
-        """Record that Slack has shown *caller* all of *change*, if that is what it has shown."""
-        if change is not None:
+    async def _note_look(self, changes: Sequence[Change], caller: Caller) -> None:
+        """Record that Slack has shown *caller* all of *changes*."""
+        if changes:
             async with self._gatehouse.store.transaction() as tx:
-                await self._gatehouse.store.changes.note_seen(tx, change, caller.user)
+                for change in changes:
+                    await self._gatehouse.store.changes.note_seen(tx, change, caller.user)
 
     async def _note_export(self, event: str, caller: Caller, reply: Attached) -> None:
         """Record the *event* of an export: ``exporting``, then ``exported`` or nothing."""

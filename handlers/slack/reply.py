@@ -36,12 +36,12 @@ class Posted:
 class Modal:
     """A modal that is opened at once, while the trigger lives, and then filled where something has to be read first.
 
-    *shows*: the change that it shows all of: once Slack has shown it, its reader may decide.
+    *shows*: the changes that it shows all of: once Slack has shown it, its reader may decide.
     """
 
     skeleton: View
     fill: Callable[[], Awaitable[View]] | None = None
-    shows: Change | None = None
+    shows: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Attached:
     comment: str
     here: bool = False
     exports: tuple[str, int] | None = None
-    shows: Change | None = None
+    shows: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

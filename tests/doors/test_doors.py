@@ -125,7 +125,7 @@ ELSEWHERE: Final[Mapping[Through, str]] = {
     "v1.settings.form": "the settings of a channel: tests/stories/test_settings.py",
     "v1.settings.mine": "what one person is notified of: tests/stories/test_home.py",
     "v1.decision.break_glass": "needs a policy that allows it: tests/stories/test_break_glass.py",
-    "decide.open": "shows a request of a list: tests/stories/test_decide_from_lists.py",
+    **dict.fromkeys(("decide.open", "v1.decide.form"), "from a list: tests/stories/test_decide_from_lists.py"),
     "decide.confirm": "the click of its own requester: tests/stories/test_requests.py",
     "decide.putback": "after a failed end: tests/stories/test_temporary.py",
     "v1.decision.until": "another end: tests/stories/test_temporary.py",

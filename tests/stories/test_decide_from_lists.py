@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from bot.changes.model.states import State
-from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from sandbox.slack import rendering
 from sandbox.slack.message import Message
@@ -14,7 +13,7 @@ from tests.harness.colleague import Colleague, approved_by
 
 OLD = "Redirect_x1old"
 MEMBER = "bob.ceo@example.com"
-DECIDE = "[Decide…]"
+DECIDE = "[Decide"
 FULL = "This is everything"
 
 
@@ -28,26 +27,27 @@ async def pending(person: Colleague) -> Message:
 
 
 async def opens(person: Colleague, where: str) -> None:
-    """Open the only request that waits for *person*, in the list that is *where*."""
+    """Open the form about all requests that wait for *person*, from the list that is *where*."""
     found = await person.opens_home(DECIDE) if where == "home" else await pending(person)
-    await person.clicks(found, "Decide…", opens=FULL)
+    await person.clicks(found, "v1.decide.open", opens=FULL)
 
 
-async def presses(person: Colleague, label: str, *, confirm: bool = False) -> None:
-    assert person.modal is not None
-    await person.clicks(person.modal, label, confirm=confirm)
+async def sends(person: Colleague, **filled: str) -> None:
+    person.fills(**filled)
+    assert await person.submits() == {}
 
 
 async def test_approved_in_the_home_which_is_drawn_again(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD} because it loops")
+    home = rendering.view(await cara.opens_home(DECIDE))
+    assert f"`https://shop.example.com/old` → `https://shop.example.com/new` · @{alice.id}: “it loops”" in home
     await opens(cara, "home")
     assert "`https://shop.example.com/old`" in cara.form
-    assert "Decide on the card" not in cara.form
 
-    await presses(cara, "Approve deletion", confirm=True)
+    await sends(cara, **{"Decide about this": "Approve"})
 
-    await cara.sees_view("v1.notice")
-    assert f"@{cara.id}" in cara.form
+    await cara.sees_view("v1.done")
+    assert "“Old shop to new shop” deleted" in cara.form
     await cara.sees_home("Nothing is waiting for you")
     done = await alice.sees_change(where=lambda change: approved_by(change) == [cara.id])
     assert done.ts == card.ts
@@ -62,13 +62,14 @@ async def test_denied_with_a_reason(
 ) -> None:
     await alice.says(f"/rules delete {OLD}")
     await opens(cara, where)
-    assert cara.modal is not None
+    assert await cara.submits() == {"Decide about this": "Decide about one request, or close this."}
+    cara.fills(**{"Decide about this": "Deny"})
+    assert await cara.submits() == {"Reason": "Enter a reason: you deny a request."}
 
-    await cara.decides(cara.modal, "Deny…", "Reason", "still in use")
+    await sends(cara, Reason="still in use")
 
     await (cara.sees_home if where == "home" else cara.sees)(drawn_again)
     await alice.sees_change(state=State.DENIED, where=lambda change: change.decision.decision_reason == "still in use")
-    assert cara.modal is None
     assert workspace.services.rules.get(OLD) is not None
 
 
@@ -82,10 +83,56 @@ async def test_what_a_channel_may_not_see_is_seen_before_it_is_approved(
     assert MEMBER in cara.form
     assert MEMBER not in rendering.view(cara.home or {})
 
-    await presses(cara, "Approve removal", confirm=True)
+    await sends(cara, **{"Decide about this": "Approve"})
 
     await alice.sees_change(of=MEMBER)
     assert workspace.services.members.get("site_1", MEMBER) is None
+
+
+async def test_eight_requests_of_two_people_take_five_clicks(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
+) -> None:
+    rules = [each["id"] for each in workspace.services.rules.all() if each["status"] == "Active"][:8]
+    for person, some in ((alice, rules[:5]), (bob, rules[5:])):
+        for one in some:
+            await person.says(f"/rules delete {one}")
+
+    await opens(cara, "pending")  # 1
+    await sends(  # 2, 3 and 4
+        cara,
+        **{"Decide about all 5, requested together": "Approve", "Decide about all 3, requested together": "Deny"},
+        Reason="in use",
+    )
+
+    await cara.sees_view("v1.done")
+    assert (cara.form.count("deleted"), cara.form.count("denied")) == (5, 3)
+    await cara.sees("Nothing is pending")
+    assert len(workspace.services.rules.calls("DELETE")) == 5
+
+
+@pytest.mark.policy('[[guards]]\noperation = "rule.delete"\nguard = "confirm"')
+async def test_one_decides_about_ones_own_there_too(alice: Colleague) -> None:
+    await alice.says(f"/rules delete {OLD}")
+    await opens(alice, "home")
+    await sends(alice, **{"Decide about this": "Withdraw"})
+    await alice.sees_change(state=State.CANCELLED)
+
+
+async def test_what_is_too_long_for_the_form_is_decided_on_its_card(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    rule = workspace.services.rules.get(OLD) or {}
+    pairs = [rule["pairs"][0] | {"destination": f"https://x.example/{number}/{'x' * 900}"} for number in range(150)]
+    workspace.services.rules.put(rule | {"pairs": pairs})
+    await alice.says(f"/rules delete {OLD}")
+    await alice.says("/rules delete Redirect_chk01")
+
+    await opens(cara, "pending")
+    assert "Not shown here: open its card" in cara.form
+    await sends(cara, **{"Decide about this": "Approve"})
+
+    await alice.sees_change(of="Redirect_chk01")
+    assert workspace.services.rules.get(OLD) is not None
 
 
 async def test_only_people_who_can_decide_have_the_button(alice: Colleague, cara: Colleague, bob: Colleague) -> None:
@@ -113,10 +160,10 @@ async def test_of_two_people_at_once_the_second_hears_who_was_first(
     await bob.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees_change(where=lambda change: approved_by(change) == [bob.id])
 
-    await presses(cara, "Approve deletion", confirm=True)
+    await sends(cara, **{"Decide about this": "Approve"})
 
-    told = await cara.sees_view("v1.notice")
-    assert is_problem(told["blocks"])
+    await cara.sees_view("v1.done")
+    assert "This no longer waits for a decision" in cara.form
     assert f"@{bob.id}" in cara.form
     await (cara.sees_home("Nothing is waiting for you") if where == "home" else cara.sees("Nothing is pending"))
     assert len(workspace.services.rules.calls("DELETE")) == 1
@@ -130,11 +177,12 @@ async def test_the_first_of_two_approvals_takes_the_button_away(
     listed = await pending(cara)
     await cara.clicks(listed, "Decide…", opens=FULL)
 
-    await presses(cara, "Approve deletion", confirm=True)
+    await sends(cara, **{"Decide about this": "Approve"})
 
-    await cara.sees_view("v1.notice")
+    await cara.sees_view("v1.done")
+    assert "1 of 2" in cara.form
     await until(lambda: DECIDE not in cara.slack_text(listed))
     assert "Old shop to new shop" in cara.slack_text(listed)
     await opens(bob, "home")
-    await presses(bob, "Approve deletion", confirm=True)
+    await sends(bob, **{"Decide about this": "Approve"})
     await alice.sees_change(where=lambda change: approved_by(change) == [cara.id, bob.id])

@@ -11,7 +11,7 @@ def test_requests() -> None:
     assert texts(cards.requests()) == snapshot(
         {
             "delete a rule, anyone else may approve": """\
-Delete “Sale 2026”?
+@alice: Delete “Sale 2026”? “not needed”
 (wastebasket) Delete “Sale 2026”?
 Requested by @alice · “not needed”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -25,7 +25,7 @@ This card doesn’t show everything. Press Details before you decide.
   [Approve deletion] asks: Delete “Sale 2026”? / All 3 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "delete a rule that is off, others are named, one of two has approved": """\
-Delete “Old shop to new shop”?
+@alice: Delete “Old shop to new shop”? “we test”
 (wastebasket) Delete “Old shop to new shop”?
 Requested by @alice · “we test”
 Needs 2 approvals from @oncall or @bob by 2026-11-22 01:24 UTC. 1 of 2: approved by @cara.
@@ -35,7 +35,7 @@ Off · Redirect
   [Approve deletion] asks: Delete “Old shop to new shop”? / Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "delete a rule of 40 pairs, own click": """\
-Delete “Campaign links”?
+@alice: Delete “Campaign links”? “we test”
 (wastebasket) Delete “Campaign links”?
 Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
@@ -58,7 +58,7 @@ This card doesn’t show everything. Press Details before you decide.
   [Delete rule] asks: Delete “Campaign links”? / All 40 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Delete rule]\
 """,
             "delete a rule with a secret header": """\
-Delete “Debug header for support”?
+@alice: Delete “Debug header for support”? “we test”
 (wastebasket) Delete “Debug header for support”?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -69,7 +69,7 @@ This card doesn’t show everything. Press Details before you decide.
   [Approve deletion] asks: Delete “Debug header for support”? / It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "switch off a rule for two hours": """\
-Switch off “Sale 2026” for 2 h?
+@alice: Switch off “Sale 2026” for 2 h? “we test”
 (raising_hand) Switch off “Sale 2026” for 2 h?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -79,7 +79,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 [Approve]  [Deny…]  ⋯ [Withdraw]  [Details]\
 """,
             "change a destination, with a warning": """\
-Change the destination of “Old shop to new shop”?
+@alice: Change the destination of “Old shop to new shop”? “we test”
 (raising_hand) Change the destination of “Old shop to new shop”?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -88,7 +88,7 @@ destination  `https://shop.example.com/new` → `https://shop.example.com/landin
 [Approve]  [Deny…]  ⋯ [Withdraw]  [Details]\
 """,
             "create a rule": """\
-Create “Sale 2026”?
+@alice: Create “Sale 2026”?
 (raising_hand) Create “Sale 2026”?
 Requested by @alice
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -101,7 +101,7 @@ This card doesn’t show everything. Press Details before you decide.
 [Details]  [Approve]  [Deny…]  ⋯ [Withdraw]  [Emergency override…]\
 """,
             "switch off a group": """\
-Switch off the group “Experiments”?
+@alice: Switch off the group “Experiments”? “we test”
 (raising_hand) Switch off the group “Experiments”?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -109,7 +109,7 @@ All rules in this group stop working.
 [Approve]  [Deny…]  ⋯ [Withdraw]  [Details]\
 """,
             "remove a member": """\
-Remove Chloe Diaz from blog?
+@alice: Remove Chloe Diaz from blog? “she left”
 (wastebasket) Remove Chloe Diaz from blog?
 `c***@example.com` · Requested by @alice · “she left”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -119,7 +119,7 @@ Emails are masked in channels. Press Details before you decide.
   [Approve removal] asks: Remove Chloe Diaz from blog? / c***@example.com loses all access to blog. Undo restores name and segments. [Cancel] [Approve removal]\
 """,
             "remove a member, own click": """\
-Remove Chloe Diaz from blog?
+@alice: Remove Chloe Diaz from blog? “she left”
 (wastebasket) Remove Chloe Diaz from blog?
 `c***@example.com` · Requested by @alice · “she left”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
@@ -129,7 +129,7 @@ Emails are masked in channels. Press Details before you decide.
   [Remove member] asks: Remove Chloe Diaz from blog? / c***@example.com loses all access to blog. Undo restores name and segments. [Cancel] [Remove member]\
 """,
             "grant until a time that was typed": """\
-Grant Anna Berg access to “vip” on blog until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC> (03:24 Europe/Berlin)?
+@alice: Grant Anna Berg access to “vip” on blog until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC> (03:24 Europe/Berlin)? “we test”
 (raising_hand) Grant Anna Berg access to “vip” on blog until 2026-11-21 03:24 UTC (03:24 Europe/Berlin)?
 `a***@example.com` · Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -137,7 +137,7 @@ Emails are masked in channels. Press Details before you decide.
 [Details]  [Approve]  [Deny…]  ⋯ [Withdraw]\
 """,
             "revoke": """\
-Revoke Anna Berg’s access to “vip” on blog?
+@alice: Revoke Anna Berg’s access to “vip” on blog? “we test”
 (raising_hand) Revoke Anna Berg’s access to “vip” on blog?
 `a***@example.com` · Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -963,7 +963,7 @@ def test_bulk_changes() -> None:
     assert texts(cards.bulk_changes()) == snapshot(
         {
             "switch off two rules, own click": """\
-Switch off 2 rules?
+@alice: Switch off 2 rules? “we test”
 (raising_hand) Switch off 2 rules?
 Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
@@ -973,7 +973,7 @@ Only @alice can confirm it until 2026-11-22 01:24 UTC.
   [Switch off 2 rules] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Switch off 2 rules]\
 """,
             "switch off two rules, someone else's click": """\
-Switch off 2 rules?
+@alice: Switch off 2 rules? “we test”
 (raising_hand) Switch off 2 rules?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -1079,7 +1079,7 @@ Requested by @alice · “we test”
 [Details]\
 """,
             "offboarding": """\
-Remove Chloe Diaz from every site?
+@alice: Remove Chloe Diaz from every site? “she left”
 (wastebasket) Remove Chloe Diaz from every site?
 Requested by @alice · “she left”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -1090,7 +1090,7 @@ Emails are masked in channels. Press Details before you decide.
   [Approve removal] asks: Remove Chloe Diaz from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
 """,
             "offboarding of two people": """\
-Remove 2 people from every site?
+@alice: Remove 2 people from every site? “we test”
 (wastebasket) Remove 2 people from every site?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -1102,7 +1102,7 @@ Emails are masked in channels. Press Details before you decide.
   [Approve removal] asks: Remove 2 people from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
 """,
             "offboarding, own click": """\
-Remove Chloe Diaz from every site?
+@alice: Remove Chloe Diaz from every site? “we test”
 (wastebasket) Remove Chloe Diaz from every site?
 Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
@@ -1132,7 +1132,7 @@ Remove Chloe Diaz from every site: 1 of 2 done
 [Retry the one that failed]  [Undo]  ⋯ [Undo on blog]  [Details]\
 """,
             "undo of an offboarding, own click": """\
-Put Chloe Diaz back on all their sites?
+@alice: Put Chloe Diaz back on all their sites? “we test”
 (raising_hand) Put Chloe Diaz back on all their sites?
 Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
@@ -1151,7 +1151,7 @@ Requested by @alice · “she left” · approved by @cara · 2026-11-21 01:26 U
 [Undo]  [Undo on blog]  ⋯ [Undo on docs]  [Details]\
 """,
             "import of 2 rules": """\
-Import 2 rules from “campaign.json”?
+@alice: Import 2 rules from “campaign.json”?
 (raising_hand) Import 2 rules from “campaign.json”?
 Requested by @alice
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -1174,7 +1174,7 @@ Requested by @alice · approved by @cara · 2026-11-21 01:26 UTC
   [Undo] asks: Undo the import from “campaign.json”? / All of it is deleted again. [Cancel] [Undo]\
 """,
             "delete 12,000 rules": """\
-Delete 12,000 rules?
+@alice: Delete 12,000 rules? “we test”
 (wastebasket) Delete 12,000 rules?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -1205,7 +1205,7 @@ def test_planned() -> None:
     assert texts(cards.planned()) == snapshot(
         {
             "asked for, for a time": """\
-Delete “Sale 2026”, planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>?
+@alice: Delete “Sale 2026”, planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>? “we test”
 (wastebasket) Delete “Sale 2026”, planned for 2026-11-25 01:24 UTC?
 Requested by @alice · “we test” · 09:00 Europe/Berlin
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
@@ -1276,7 +1276,7 @@ Nothing was changed yet: the service doesn’t answer. Gatehouse tries again unt
 [Withdraw]  [Details]\
 """,
             "asked for, in a freeze": """\
-Switch off “Sale 2026”, planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>?
+@alice: Switch off “Sale 2026”, planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>? “we test”
 (raising_hand) Switch off “Sale 2026”, planned for 2026-11-25 01:24 UTC?
 Requested by @alice · “we test” · 09:00 Europe/Berlin
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
