@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -44,6 +45,8 @@ class Verdict:
     asked: Asked | None
     near: Sequence[Member]
     """Others whom the email may have meant, the likeliest first."""
+    lacks: Sequence[str] = ()
+    """The segments of the site that the member doesn't have."""
 
     @property
     def missing(self) -> str | None:
@@ -58,8 +61,29 @@ def explain_access(
     """Check the access of *email* to *segment* on *site* with these *members*. *extra*: segments that settings name."""
     member = find_by_email(members, email)
     known = known_segments(members, extra)
-    asked = None if segment is None else _resolve_segment(segment, () if member is None else member.segments, known)
-    return Verdict(site, member, asked, _near_members(email, members, member))
+    has = () if member is None else member.segments
+    asked = None if segment is None else _resolve_segment(segment, has, known)
+    lacks = () if member is None else tuple(name for name in known if name not in has)
+    return Verdict(site, member, asked, _near_members(email, members, member), lacks)
+
+
+SHUT_OUT: Final = re.compile(
+    r"(?<!un)(?<!unb)(blocked|banned|suspen|disabled|deleted|deactivat|inactive|locked|archived|removed|expired|cancel"
+    r"|revoked|paused|frozen|terminated|closed)"
+)
+LET_IN: Final = re.compile(r"(is_?|email_?)?(active|enabled|confirmed|verified|approved)")
+FALSE: Final = {"", "0", "false", "no", "none", "null"}
+
+
+def is_barring(name: str, value: Any) -> bool:
+    """Whether a field that no specification names may say that its member can't log in, such as ``blocked: true``."""
+    text = str(value).casefold() if isinstance(value, str | int | float) else ""
+    is_set = bool(value) and text not in FALSE
+    if SHUT_OUT.search(name.casefold()):
+        return is_set
+    if LET_IN.fullmatch(name.casefold()):
+        return value is not None and not is_set
+    return re.fullmatch(r"[\w-]+", text) is not None and SHUT_OUT.search(text) is not None
 
 
 def _resolve_segment(segment: str, has: Sequence[str], known: Sequence[str]) -> Asked:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from bot.clients.lists import Gap
-from bot.members.access_check import Asked, Standing, Verdict
+from bot.members.access_check import Asked, Standing, Verdict, is_barring
 from bot.members.model import Member
 from bot.text.emails import mask_email
 from handlers.blocks import menus, messages
@@ -33,6 +33,8 @@ MAX_VALUE: Final = 30
 """Characters of the value of another field that is shown."""
 MAX_SEGMENTS_LISTED: Final = 5
 """Segments of each member in a list; the member itself shows all."""
+MAX_SEGMENTS_ASKED: Final = 2
+"""Segments that are offered where nobody said which one the question is about."""
 
 
 def menu(*, sites: Sequence[str]) -> Message:
@@ -194,12 +196,16 @@ def member_card(
 
 def _other_fields(member: Member, *, public: bool) -> str:
     """Return the fields that Gatehouse doesn't know, such as ``blocked``; with short values, but not in a channel."""
-    shown = []
-    for name, value in (member.model_extra or {}).items():
-        if name != "createdAt" or member.since is None:
-            text = json.dumps(value, ensure_ascii=False)
-            shown.append(code(name if public or len(text) > MAX_VALUE else f"{name}: {text}", 80))
+    fields = (member.model_extra or {}).items()
+    shown = [
+        _field(name, value, public=public) for name, value in fields if name != "createdAt" or member.since is None
+    ]
     return f"Other fields: {join_commas(shown, 8)}" if shown else ""
+
+
+def _field(name: str, value: Any, *, public: bool) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return code(name if public or len(text) > MAX_VALUE else f"{name}: {text}", 80)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +233,15 @@ def access_message(email: str, said: Sequence[Verdict | Unasked], *, command: Me
             blocks += messages.actions(buttons)
     if apart:
         blocks.append(messages.context("   ".join(f"{esc(one.site, 60)}: not a member" for one in apart)))
-    blocks += messages.actions([*adding, share_button(command)])
+    asking = [] if command.segment else _missing_segments(asked)[: max(0, MAX_SEGMENTS_ASKED - len(adding))]
+    checks = (run_button(f"Check {name}", replace(command, segment=name), f"why.check.{name}") for name in asking)
+    blocks += messages.actions([*adding, *checks, share_button(command)])
     return messages.message(answer, messages.without_buttons(blocks) if public else blocks)
+
+
+def _missing_segments(asked: Iterable[Verdict]) -> list[str]:
+    """Return the segments that the member lacks on some site."""
+    return list(dict.fromkeys(name for one in asked for name in one.lacks))
 
 
 def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, *, public: bool) -> tuple[str, str]:
@@ -242,13 +255,31 @@ def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, 
     who = next((name for one in well + known if one.member for name in [name_of(one.member, public=public)]), "")
     who = "this member" if who in {"", "(no name)"} else who
     also = f" {left} couldn’t be asked." if left else ""
+    on, barred = _site_names(well or known), _barring_clause(well or known, public=public)
+    has = f"{who} has {quote(segment, 80)} on {on}" if segment else f"{who} is a member of {on}"
+    if well and barred:
+        return ":warning:", f"{has}, but {barred}.{also}"
+    if well and segment:
+        return ":white_check_mark:", f"Yes: {has}.{also}"
     if well:
-        has = f"has {quote(segment, 80)} on" if segment else "is a member of"
-        return ":white_check_mark:", f"Yes: {who} {has} {_site_names(well)}.{also}"
+        return (
+            ":bust_in_silhouette:",
+            f"{has}.{also}{' Which segment is this about?' if _missing_segments(well) else ''}",
+        )
     if known:
-        on = _site_names(known)
-        return ":x:", f"No: {who} is on {on} but lacks {quote(segment or '', 80)}.{also}"
-    return ":x:", f"No: nobody on {_site_names(asked, 'or')} has exactly this email.{also}"
+        lacks = f"lacks {quote(segment or '', 80)}{barred and f', and {barred}'}"
+        return ":x:", f"No: {who} is on {on} but {lacks}.{also}"
+    return ":x:", f"{'No: n' if segment else 'N'}obody on {_site_names(asked, 'or')} has exactly this email.{also}"
+
+
+def _barring_clause(found: Iterable[Verdict], *, public: bool) -> str:
+    """Return which records have fields that may keep their member out, whatever segments they have; empty for none."""
+    clauses = []
+    for one in found:
+        fields = ((one.member and one.member.model_extra) or {}).items()
+        if barring := [_field(name, value, public=public) for name, value in fields if is_barring(name, value)]:
+            clauses.append(f"the record on {esc(one.site, 60)} has {join_commas(barring, 3)}")
+    return " and ".join(clauses)
 
 
 def _site_names(answers: Iterable[Verdict | Unasked], link: str = "and") -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.members.access_check import MAX_NEAR_MEMBERS, Standing, explain_access
+from bot.members.access_check import MAX_NEAR_MEMBERS, Standing, explain_access, is_barring
 from bot.members.model import Catalogue, Member, known_segments, nearest_segments, reference, use_known_spelling
 
 ANNA = Member(email="anna.berg@example.com", name="Anna", segments=("free", "VIP"))
@@ -62,3 +65,23 @@ def test_nobody_is_near_to_themselves_and_nobody_twice(asked: str, there: list[s
     near = [one.email for one in verdict.near]
     assert len(near) == len(set(near)) <= MAX_NEAR_MEMBERS
     assert verdict.member is None or verdict.member.email not in near
+
+
+BARRING: Final[dict[str, list[Any]]] = {
+    "status state accountStatus": ["suspended", "BLOCKED", "soft-deleted", "inactive", "cancelled"],
+    "blocked isBanned account_locked loginDisabled deletedAt deactivatedOn expired": [True, 1, "2026-11-01", "yes"],
+    "active isEnabled email_confirmed": [False, 0, "false", ""],
+}
+HARMLESS: Final[dict[str, list[Any]]] = {
+    "status state": ["active", "", None, {"code": 1}, "was suspended once, long ago", True],
+    "blocked isBanned deletedAt": [False, None, 0, "", "no", []],
+    "active isEnabled email_confirmed": [True, 1, "yes", None],
+    "unblockedAt daysActive block clock plan": [0, "pro", "2026-11-01"],
+}
+
+
+@pytest.mark.parametrize(("fields", "is_told"), [(BARRING, True), (HARMLESS, False)])
+def test_a_field_that_may_keep_somebody_out_is_known(fields: dict[str, list[Any]], is_told: bool) -> None:
+    every = [(name, value) for names, values in fields.items() for name in names.split() for value in values]
+
+    assert [case for case in every if is_barring(*case) is not is_told] == []

@@ -261,8 +261,10 @@ async def test_other_fields_of_a_member_are_told_wherever_somebody_decides(tmp_p
     async with people(OddMembers(ANNA | BLOCKED, BEN), tmp_path) as (bob, _):
         for text in ("why anna@t.example vip", "show anna@t.example"):
             answer = bob.slack_text(await bob.says(f"/members {text} site:blog"))
-            for shown in ('`status: "suspended"`', "`blocked: true`", "`deletedAt: 1736060959798`", "`note`"):
+            for shown in ("`status: suspended`", "`blocked: true`", "`deletedAt: 1736060959798`", "`note`"):
                 assert shown in answer, text
+            barring = "the record on blog has `status: suspended`, `blocked: true`, `deletedAt: 1736060959798`"
+            assert (barring in answer.partition("\n")[0]) == text.startswith("why"), answer
             public = bob.slack_text(await bob.says(f"@gatehouse members {text}"))
             assert "`status`" in public
             assert "suspended" not in public

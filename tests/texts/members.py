@@ -77,6 +77,11 @@ def access() -> Iterator[Sample]:
     command = MembersWhy(emails=(ANNA.email,), segment="staff")
     yield "a site is away", views.access_message(ANNA.email, [*said, unasked], command=command, public=False)
     yield "in a channel", views.access_message(ANNA.email, [*said, unasked], command=command, public=True)
+    barred = Member.model_validate(there.document() | {"status": "suspended", "blocked": True, "plan": "pro"})
+    for title, segment in (("suspended", None), ("suspended, and lacks the segment", "vip")):
+        said = [explain_access(ANNA.email, segment, site="blog", members=(barred, CHLOE))]
+        command = MembersWhy(emails=(ANNA.email,), segment=segment)
+        yield title, views.access_message(ANNA.email, said, command=command, public=False)
 
 
 def forms() -> Iterator[Sample]:

@@ -130,12 +130,12 @@ docs: not a member
 [Add on docs…]  [Share in channel]\
 """,
             "a member": """\
-Yes: Anna Berg is a member of blog.
-(white_check_mark) Yes: Anna Berg is a member of blog.
+Anna Berg is a member of blog. Which segment is this about?
+(bust_in_silhouette) Anna Berg is a member of blog. Which segment is this about?
 `anna.berg@example.com`
 blog · segments: `newsletter`
 docs: not a member
-[Add on docs…]  [Share in channel]\
+[Add on docs…]  [Check default]  [Share in channel]\
 """,
             "a typo in the email": """\
 No: nobody on blog or docs has exactly this email.
@@ -149,8 +149,8 @@ docs: not a member
 [Add on docs…]  [Share in channel]\
 """,
             "nobody": """\
-No: nobody on blog or docs has exactly this email.
-✗ No: nobody on blog or docs has exactly this email.
+Nobody on blog or docs has exactly this email.
+✗ Nobody on blog or docs has exactly this email.
 `nobody@example.com`
 blog: not a member   docs: not a member
 [Add on blog…]  [Add on docs…]  [Share in channel]\
@@ -180,6 +180,23 @@ No: Anna Berg is on blog but lacks “staff”. docs couldn’t be asked.
 `a***@example.com`
 blog · segments: `newsletter`
 docs couldn’t be asked. The members service doesn’t answer.\
+""",
+            "suspended": """\
+Anna Berg is a member of blog, but the record on blog has `status: suspended`, `blocked: true`.
+(warning) Anna Berg is a member of blog, but the record on blog has `status: suspended`, `blocked: true`.
+`anna.berg@example.com`
+blog · segments: `staff`
+Other fields: `status: suspended`, `blocked: true`, `plan: pro`
+[Check default]  [Share in channel]\
+""",
+            "suspended, and lacks the segment": """\
+No: Anna Berg is on blog but lacks “vip”, and the record on blog has `status: suspended`, `blocked: true`.
+✗ No: Anna Berg is on blog but lacks “vip”, and the record on blog has `status: suspended`, `blocked: true`.
+`anna.berg@example.com`
+blog · segments: `staff`
+Other fields: `status: suspended`, `blocked: true`, `plan: pro`
+No member here has a segment “vip”, and it isn’t in the settings.
+[Share in channel]\
 """,
         }
     )
