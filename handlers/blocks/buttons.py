@@ -96,6 +96,29 @@ def menu(buttons: Iterable[Block | None]) -> Block | None:
     return {"type": "overflow", "action_id": MORE, "options": options} if options else None
 
 
+VISIBLE: Final = 2
+"""Buttons beside the menu."""
+
+
+def with_menu(buttons: Iterable[Block | None], visible: int = VISIBLE) -> list[Block | None]:
+    """Return the first of *buttons*, and a menu of the others; one with a confirm dialog or a long value can't be there."""
+    drawn = [one for one in buttons if one is not None]
+    shown = [one for at, one in enumerate(drawn) if at < visible or "confirm" in one or _is_long(one)]
+    return [*shown, menu(one for one in drawn if one not in shown)]
+
+
+def _is_long(one: Block) -> bool:
+    return len(f"{one['action_id']} {one['value']}") > MAX_OPTION_VALUE
+
+
+def options_of(element: Block) -> list[Block]:
+    """Return the buttons that *element* has room for: itself, or as a menu one for each of its options."""
+    if element["action_id"] != MORE:
+        return [element]
+    parts = [option["value"].partition(" ") for option in element["options"]]
+    return [{"action_id": action_id, "value": value} for action_id, _, value in parts]
+
+
 def share_button(command: Command) -> Block | None:
     """Return a button that runs *command* again for the whole channel to see."""
     return button("Share in channel", "v1.share", command_text(command))

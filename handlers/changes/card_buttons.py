@@ -11,7 +11,7 @@ from bot.changes.model.items import DONE, NOT_DONE, Item, Outcome
 from bot.changes.model.parts import Guard, Held, RevertFailure
 from bot.changes.model.states import State
 from handlers.blocks import messages
-from handlers.blocks.buttons import decide_button, menu, run_button, temporary_button
+from handlers.blocks.buttons import VISIBLE, decide_button, run_button, temporary_button, with_menu
 from handlers.blocks.messages import Block, Message
 from handlers.changes.completeness import is_short
 from handlers.changes.confirmations import confirm_label, question, thing_of, undo_question
@@ -24,8 +24,6 @@ from handlers.rules.commands import RulesOff, RulesShow
 
 FULL: Final = "full"
 """Ends the action id of the button that opens everything, on a card that leaves something out: `shows_all` looks for it."""
-VISIBLE: Final = 2
-"""Buttons beside the menu, and beside the one that shows everything."""
 APPROVE: Final = {Kind.RULE_DELETE: "Approve deletion", Kind.MEMBER_REMOVE: "Approve removal"}
 MAX_SINGLE_UNDOS: Final = 3
 """With *Undo*, *Retry* and *Details*: what a menu has room for."""
@@ -210,8 +208,7 @@ def shows_all(message: Message) -> bool:
 
 
 def rows(buttons: Sequence[Block | None]) -> list[Block]:
-    """Return the first of *buttons* in a row, and the others in a menu at its end; one with a confirm dialog can't be there."""
+    """Return the first of *buttons* in a row, and the others in a menu at its end; before them, the one that shows everything."""
     drawn = [one for one in buttons if one is not None]
-    in_row = VISIBLE + any(one["action_id"] == f"v1.run.{FULL}" for one in drawn[:1])
-    shown = [one for at, one in enumerate(drawn) if at < in_row or "confirm" in one]
-    return messages.actions([*shown, menu(one for one in drawn if one not in shown)])
+    is_full = any(one["action_id"] == f"v1.run.{FULL}" for one in drawn[:1])
+    return messages.actions(with_menu(drawn, VISIBLE + is_full))

@@ -12,7 +12,15 @@ from bot.members.access_check import Asked, Standing, Verdict, is_barring
 from bot.members.model import Member
 from bot.text.emails import mask_email
 from handlers.blocks import menus, messages
-from handlers.blocks.buttons import button, run_button, share_button, temporary_button, turn_button, turn_buttons
+from handlers.blocks.buttons import (
+    button,
+    run_button,
+    share_button,
+    temporary_button,
+    turn_button,
+    turn_buttons,
+    with_menu,
+)
 from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_commas, join_words, quote
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
@@ -183,14 +191,16 @@ def member_card(
     if texts := [text for text in facts if text]:
         blocks.append(messages.context(*texts))
     blocks += more
-    buttons = (
-        run_button("Edit…", MembersEdit(email=member.email, site=site), "edit"),
-        run_button("Check access", MembersWhy(emails=(member.email,)), "why"),
-        run_button("Remove", MembersRemove(emails=(member.email,), site=site), "remove"),
-        share_button(MembersShow(emails=(member.email,), site=site)),
+    buttons = with_menu(
+        [
+            run_button("Edit…", MembersEdit(email=member.email, site=site), "edit"),
+            run_button("Check access", MembersWhy(emails=(member.email,)), "why"),
+            run_button("Remove", MembersRemove(emails=(member.email,), site=site), "remove"),
+            share_button(MembersShow(emails=(member.email,), site=site)),
+        ]
     )
     privately = button("Show me privately", "v1.members.whisper", f"{site} {mask_email(member.email)} {reference}")
-    blocks += messages.actions((privately,) if public else buttons)
+    blocks += messages.actions([privately] if public else buttons)
     return messages.message(f"{name_of(member, public=public)} on {esc(site, 60)}", blocks)
 
 

@@ -11,7 +11,7 @@ from bot.rules.model import BOOKKEEPING, INACTIVE, SERVER_FIELDS, Group, Groups,
 from bot.rules.pair_fields import PAIR_FIELDS
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
-from handlers.blocks.buttons import run_button, share_button, temporary_button, turn_button, turn_buttons
+from handlers.blocks.buttons import run_button, share_button, temporary_button, turn_button, turn_buttons, with_menu
 from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, join_commas, quote
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
@@ -130,13 +130,15 @@ KNOWN_EXTRA: Final = SERVER_FIELDS | BOOKKEEPING | {"objectType", "version", "pr
 
 def _rule_buttons(rule: Rule) -> list[Block | None]:
     off, on = RulesOff(refs=(rule.id,)), RulesOn(refs=(rule.id,))
-    return [
-        run_button("Edit…", RulesEdit(ref=rule.id), "edit"),
-        temporary_button("Switch off…", off, "off") if rule.active else run_button("Switch on", on, "on"),
-        run_button("Copy…", RulesCopy(ref=rule.id), "copy"),
-        run_button("Delete", RulesDelete(refs=(rule.id,)), "delete"),
-        share_button(RulesShow(ref=rule.id)),
-    ]
+    return with_menu(
+        [
+            temporary_button("Switch off…", off, "off") if rule.active else run_button("Switch on", on, "on"),
+            run_button("Edit…", RulesEdit(ref=rule.id), "edit"),
+            run_button("Copy…", RulesCopy(ref=rule.id), "copy"),
+            run_button("Delete", RulesDelete(refs=(rule.id,)), "delete"),
+            share_button(RulesShow(ref=rule.id)),
+        ]
+    )
 
 
 GROUPS_NOT_READ: Final = "Which groups are off couldn’t be read: a rule that is on may be off with its group."

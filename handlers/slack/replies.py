@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import lru_cache
+from itertools import compress
 from typing import Any, Final, TypeAlias
 
 import structlog
@@ -19,6 +20,7 @@ from bot.policy.model import SHARE, Act
 from bot.store.audit import Event
 from bot.store.db import CommitUnknown, StoreError
 from handlers.blocks import messages, modals
+from handlers.blocks.buttons import options_of
 from handlers.blocks.messages import Block, Message
 from handlers.blocks.modals import View
 from handlers.errors import OldCard
@@ -267,7 +269,8 @@ async def _without_refused_buttons(message: Message, caller: Caller, access: Acc
 
 def _buttons(block: Block) -> list[Block]:
     accessory = [block["accessory"]] if "accessory" in block else []
-    return [*block.get("elements", ()), *accessory]
+    elements = [*block.get("elements", ()), *accessory]
+    return [button for each in elements if "action_id" in each for button in options_of(each)]
 
 
 Acts: TypeAlias = tuple[Act | str, ...]
@@ -292,13 +295,20 @@ def _acts_to_run(value: str) -> Acts:
 
 def _without_refused(block: Block, refused: Collection[Acts]) -> Block | None:
     """Return *block* without the buttons whose acts are *refused*; None where nothing is left of it."""
-    gone = [button for button in _buttons(block) if _acts_of(button) in refused]
-    if not gone:
+    if not any(_acts_of(button) in refused for button in _buttons(block)):
         return block
-    if block.get("type") == "actions":
-        allowed = [button for button in block["elements"] if button not in gone]
-        return {**block, "elements": allowed} if allowed else None
-    return {name: part for name, part in block.items() if name != "accessory"}
+    if block.get("type") != "actions":
+        return {name: part for name, part in block.items() if name != "accessory"}
+    allowed = [_allowed_part(each, refused) for each in block["elements"]]
+    return {**block, "elements": elements} if (elements := [*filter(None, allowed)]) else None
+
+
+def _allowed_part(element: Block, refused: Collection[Acts]) -> Block | None:
+    """Return a button, or a menu with the options that are left of it."""
+    is_left = [_acts_of(button) not in refused for button in options_of(element)]
+    if "options" not in element or not any(is_left):
+        return element if all(is_left) else None
+    return {**element, "options": [*compress(element["options"], is_left)]}
 
 
 def failed_view(error: Exception, caller: Caller, *, attempted: bool = False) -> View:

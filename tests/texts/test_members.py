@@ -80,14 +80,14 @@ Anna Berg on blog
 Anna Berg · blog
 `anna.berg@example.com`
 Segments: `newsletter`
-[Edit…]  [Check access]  [Remove]  [Share in channel]\
+[Edit…]  [Check access]  ⋯ [Remove]  [Share in channel]\
 """,
             "show zed@example.com": """\
 (no name) on blog
 (no name) · blog
 `zed@example.com`
 Segments: none
-[Edit…]  [Check access]  [Remove]  [Share in channel]\
+[Edit…]  [Check access]  ⋯ [Remove]  [Share in channel]\
 """,
             "show in a channel": """\
 Anna Berg on blog

@@ -450,14 +450,14 @@ Rule “Old shop to new shop”
 (large_green_circle) “Old shop to new shop” · On
 `https://shop.example.com/old` → `https://shop.example.com/new`
 Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x1`
-[Edit…]  [Switch off…]  [Copy…]  [Delete]  [Share in channel]\
+[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Share in channel]\
 """,
             "show Blog readers to new shop": """\
 Rule “Blog readers to new shop”
 (large_green_circle) “Blog readers to new shop” · On
 `https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`
 Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x6`
-[Edit…]  [Switch off…]  [Copy…]  [Delete]  [Share in channel]\
+[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Share in channel]\
 """,
             "show Campaign links": """\
 Rule “Campaign links”
@@ -477,14 +477,14 @@ Pair 12  `https://shop.example.com/c/12` → `https://shop.example.com/campaign/
 …and 2 more pairs
 Links in the newsletter
 Redirect · (file_folder) Sales campaigns · changed 2026-11-18 11:06 UTC · `Redirect_x10`
-[Edit…]  [Switch off…]  [Copy…]  [Delete]  [Share in channel]\
+[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Share in channel]\
 """,
             "show Chat widget": """\
 Rule “Chat widget”
 (double_vertical_bar) “Chat widget” · On, but its group “Experiments” is off
 `https://shop.example.com/old` → `https://shop.example.com/chat`
 Redirect · (file_folder) Experiments · changed 2026-11-18 11:06 UTC · `Redirect_x9`
-[Edit…]  [Switch off…]  [Copy…]  [Delete]  [Share in channel]\
+[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Share in channel]\
 """,
             "show in the channel": """\
 Rule “Old shop to new shop”
