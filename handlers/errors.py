@@ -317,13 +317,11 @@ class OldCard(Refusal):
 
 
 class NothingInMessage(Refusal):
-    """A message shortcut was used on a message that does not contain *what* it needs."""
-
-    what: str
+    """The message shortcut was used on a message that names nothing to look up."""
 
     def words(self) -> Words:
         then = f"Type the command instead; `{slash('gatehouse help')}` lists them."
-        return Words(f"That message contains no {esc(self.what)}.", next=then, unchanged=None)
+        return Words("That message contains no URL and no email.", next=then, unchanged=None)
 
 
 class NothingPicked(Refusal):

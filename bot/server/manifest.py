@@ -27,13 +27,12 @@ COMMANDS: Final = (
 )
 """Name, description, and example sentences that work, which Slack shows while somebody types."""
 
-SHORTCUTS: Final = (
-    ("message", "rule_which", "Which rule?", "Which rules match the URLs in this message, and why"),
-    ("message", "rule_from_message", "Make a rule from this", "Make a rule for the first URL in this message"),
-    ("message", "member_info", "Member info", "Look up the member whose email is in this message"),
-    ("global", "rule_new", "New rule", "Make a traffic rule, in a form"),
-)
-"""Kind, callback id, name, description."""
+SHORTCUT: Final = {
+    "name": "Look this up",
+    "callback_id": "look_up",
+    "description": "Where a URL in this message goes, or why a person in it has access",
+}
+"""The message shortcut."""
 
 EVENTS: Final = ("app_home_opened", "app_mention", "message.im")
 
@@ -119,10 +118,7 @@ def document(url: str | None, prefix: str = "") -> dict[str, Any]:
                 }
                 for name, about, hints in COMMANDS
             ],
-            "shortcuts": [
-                {"name": name, "type": kind, "callback_id": callback_id, "description": about}
-                for kind, callback_id, name, about in SHORTCUTS
-            ],
+            "shortcuts": [{"type": "message", **SHORTCUT}],
         },
         "oauth_config": {"scopes": {"bot": list(SCOPES), "bot_optional": list(OPTIONAL)}},
         "settings": {

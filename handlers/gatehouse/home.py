@@ -22,6 +22,7 @@ from handlers.gatehouse.answers import coming_changes, facts_of, readable, unrea
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.gatehouse.decide_form import MAX_OPEN
 from handlers.members.member_refs import preferences
+from handlers.rules.rule_form_view import RuleForm
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
 from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply
 
@@ -33,6 +34,13 @@ async def show_home(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Reply
         return None
     skeleton = None if heard.event.get("view") else home_view.loading_view(caller.channel)
     return HomeTab(skeleton, partial(_draw, caller, gatehouse))
+
+
+@clicks("home.new")
+async def new_rule(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Open the form for a new rule from outside any channel: it asks for the channel of its card, whose policy applies."""
+    await gatehouse.access.require(caller.user, None, "rule.create")
+    return Modal(RuleForm.blank().view())
 
 
 @clicks("home.refresh")

@@ -51,16 +51,12 @@ from handlers.slack.registry import (
     Click,
     Outcome,
     Recorded,
-    Shortcut,
-    ShortcutRoute,
 )
 from handlers.slack.replies import Answers
 from handlers.slack.reply import Announced, Caller, Modal, Private, Reply
 
 log = structlog.get_logger(__name__)
 
-LINK_TIMEOUT = 1.0
-"""Seconds, of a trigger's three, that Slack has to return a message's permalink."""
 OPTIONS_TIMEOUT = 2.5
 """Seconds of Slack's three after which a menu's options must be on their way."""
 SLOW = "The service is slow. Keep typing to try again."
@@ -203,27 +199,12 @@ class Dispatcher:
             case ClickRequest(click=Click() as click):
                 return await CLICKS[click.action].run(click, request.caller, gatehouse)
             case ShortcutRequest(name=name) if name in SHORTCUTS:
-                return await self._use_shortcut(SHORTCUTS[name], request, gatehouse)
+                text = payloads.text_of_message(request.body.get("message"))
+                return await SHORTCUTS[name](text, request.caller, gatehouse)
             case EventRequest(route=route, heard=heard):
                 return None if route is None else await route.run(heard, request.caller, gatehouse)
             case _:
                 raise errors.OldButton
-
-    async def _use_shortcut(self, route: ShortcutRoute, request: ShortcutRequest, gatehouse: Gatehouse) -> Outcome:
-        """Return what a shortcut comes to; the message is searched only for somebody who may use what is found in it."""
-        if route.stands_for is not None:
-            await self._check_right(route.stands_for, request.caller)
-        link = await self._link(request.caller) if route.linked else ""
-        shortcut = Shortcut(payloads.text_of_message(request.body.get("message")), link)
-        return await route.run(shortcut, request.caller, gatehouse)
-
-    async def _link(self, caller: Caller) -> str:
-        """Return the message's permalink, unless Slack takes so long that the trigger would expire."""
-        try:
-            async with asyncio.timeout(LINK_TIMEOUT):
-                return await self._slack.permalink(caller.channel, caller.message)
-        except TimeoutError:
-            return ""
 
     async def _carry_out(self, act: _Act, work: Awaitable[Outcome | None]) -> None:
         """Answer *act* with what *work* comes to, or with that of the command that it stands for."""
@@ -315,7 +296,7 @@ class Dispatcher:
             return Private(modals.open_form_message(command))
         return reply
 
-    async def _check_right(self, command: Command | type[Command], caller: Caller) -> None:
+    async def _check_right(self, command: Command, caller: Caller) -> None:
         """Whether the caller may, here; raises NotAllowed or DirectoryUnavailable."""
         is_public = caller.public or getattr(command, "here", False)
         acts = (*command.acts(), *((SHARE,) if is_public else ()))

@@ -32,8 +32,8 @@ Outcome = Command | Reply
 ClickHandler = Callable[["Click", Caller, Gatehouse], Awaitable[Outcome]]
 OptionsHandler = Callable[[str, Caller, Gatehouse], Awaitable[Sequence[Block]]]
 """Gets what somebody has typed so far into a menu that asks for its options."""
-ShortcutHandler = Callable[["Shortcut", Caller, Gatehouse], Awaitable[Outcome]]
-SH = TypeVar("SH", bound=ShortcutHandler)
+ShortcutHandler = Callable[[str, Caller, Gatehouse], Awaitable[Outcome]]
+"""Gets all text of the message on which somebody used the shortcut."""
 EventHandler = Callable[["Heard", Caller, Gatehouse], Awaitable[Outcome | None]]
 
 
@@ -61,23 +61,6 @@ class OptionsRoute:
     run: OptionsHandler
     needs: str
     """The operation that the person who types must be allowed; others are offered nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shortcut:
-    """A shortcut that somebody used. *text*: all text of the message that it was used on, if any; *link*: its permalink."""
-
-    text: str = ""
-    link: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ShortcutRoute:
-    run: ShortcutHandler
-    stands_for: type[Command] | None
-    """The command that it runs: people who may not use that are refused before the message is read."""
-    linked: bool
-    """Whether it needs the permalink of the message, for which Slack has to be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +109,7 @@ COMMANDS: Final[dict[type[Command], CommandHandler]] = {}
 CLICKS: Final[dict[str, Route[ClickHandler]]] = {}
 FORMS: Final[dict[str, Form[Any]]] = {}
 OPTIONS: Final[dict[str, OptionsRoute]] = {}
-SHORTCUTS: Final[dict[str, ShortcutRoute]] = {}
+SHORTCUTS: Final[dict[str, ShortcutHandler]] = {}
 EVENTS: Final[dict[str, Route[EventHandler]]] = {}
 
 
@@ -166,14 +149,9 @@ def offers(action: str, *, needs: str) -> Callable[[OptionsHandler], OptionsHand
     return _register_in(OPTIONS, action, lambda handler: OptionsRoute(handler, needs))
 
 
-def shortcut(callback_id: str, *, stands_for: type[Command] | None = None, linked: bool = False) -> Callable[[SH], SH]:
-    """Register the function as the handler of this shortcut of the manifest; other parameters as in `ShortcutRoute`."""
-
-    def register(handler: SH) -> SH:
-        SHORTCUTS[callback_id] = ShortcutRoute(handler, stands_for, linked)
-        return handler
-
-    return register
+def shortcut(callback_id: str) -> Callable[[ShortcutHandler], ShortcutHandler]:
+    """Register the function as the handler of this shortcut of the manifest."""
+    return _register_in(SHORTCUTS, callback_id, lambda handler: handler)
 
 
 def hears(event: str, *, stored: bool = True) -> Callable[[EventHandler], EventHandler]:

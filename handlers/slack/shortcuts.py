@@ -1,4 +1,4 @@
-"""The commands behind shortcuts, the message menu, mentions and direct messages."""
+"""The commands behind the message shortcut, mentions and direct messages."""
 
 from __future__ import annotations
 
@@ -14,58 +14,35 @@ from handlers.grammar import parser
 from handlers.grammar.command import Command
 from handlers.grammar.tokens import emails_in, urls_in
 from handlers.members.commands import MembersWhy
-from handlers.rules.commands import RulesNew, RulesWhich
-from handlers.rules.rule_form_view import RuleForm
+from handlers.rules.commands import RulesWhich
 from handlers.slack.payloads import text_without_mention
-from handlers.slack.registry import Click, Heard, Shortcut, clicks, hears, shortcut
-from handlers.slack.reply import Caller, Modal, Private, Reply
+from handlers.slack.registry import Heard, hears, shortcut
+from handlers.slack.reply import Caller, Private, Reply
 
 MAX_CHOICES: Final = 15
 
 
-def _pick(what: str, question: str, choices: Sequence[tuple[str, Command]]) -> Command | Reply:
-    """Return the command for the only thing that a message contains, or a *question* with a button for each of several.
+@shortcut("look_up")
+async def look_up(text: str, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
+    """Say where the URL in a message goes, or why the person in it has access; of several, ask which.
 
-    Raises NothingInMessage where it contains no *what*.
+    Raises NothingInMessage where it names neither.
     """
+    choices: Sequence[tuple[str, Command]] = [
+        *((url, RulesWhich(url)) for url in urls_in(text)),
+        *((email, MembersWhy((email,))) for email in emails_in(text)),
+    ]
     if not choices:
-        raise NothingInMessage(what)
+        raise NothingInMessage
     if len(choices) == 1:
         return choices[0][1]
-    count = f"That message has {len(choices)}."
-    blocks = [messages.section(f"*{question}* {count}")]
-    for number, (text, command) in enumerate(choices[:MAX_CHOICES]):
-        blocks.append(messages.section(code(text, 300), run_button("Choose", command, number)))
+    question = f"Which one? That message names {len(choices)}."
+    blocks = [messages.section(f"*{question}*")]
+    for number, (named, command) in enumerate(choices[:MAX_CHOICES]):
+        blocks.append(messages.section(code(named, 300), run_button("Choose", command, number)))
     if len(choices) > MAX_CHOICES:
         blocks.append(messages.context(f"{and_more(len(choices) - MAX_CHOICES)}."))
-    return Private(messages.message(f"{question} {count}", blocks))
-
-
-@shortcut("rule_which", stands_for=RulesWhich)
-async def which_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
-    """Say where the URL in a message goes; where it has several, ask which."""
-    return _pick("URL", "Which URL?", [(url, RulesWhich(url)) for url in urls_in(used.text)])
-
-
-@shortcut("rule_from_message", stands_for=RulesNew, linked=True)
-async def rule_from_message(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command:
-    """Open the form for a new rule; a link to the message is its reason, and so is on record."""
-    source = next(iter(urls_in(used.text)), None)
-    return RulesNew(source=source, because=f"from {used.link}" if used.link else None)
-
-
-@shortcut("member_info", stands_for=MembersWhy)
-async def member_info(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
-    """Explain the access of the person in a message, on every site; where it names several, ask which."""
-    return _pick("email", "Who?", [(email, MembersWhy((email,))) for email in emails_in(used.text)])
-
-
-@clicks("home.new")
-@shortcut("rule_new")
-async def new_rule(used: Shortcut | Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Open the form for a new rule from outside any channel: it asks for the channel of its card, whose policy applies."""
-    await gatehouse.access.require(caller.user, None, "rule.create")
-    return Modal(RuleForm.blank().view())
+    return Private(messages.message(question, blocks))
 
 
 @hears("app_mention")

@@ -143,26 +143,14 @@ async def test_why_somebody_does_not_get_in_and_letting_them_in(browser: Browser
     await expect(page.get_by_role("article").filter(has_text="has access to")).to_be_visible()
 
 
-async def test_the_menus_of_a_message_and_of_the_composer(browser: Browser, workspace: Sandbox) -> None:
+async def test_the_menu_of_a_message(browser: Browser, workspace: Sandbox) -> None:
     page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001")
     await say(page, "who sends https://shop.example.com/old to nowhere?")
     message = page.get_by_role("article").filter(has_text="who sends")
     await message.hover()
     await message.get_by_role("button", name="More actions for this message").click()
-    await page.get_by_role("menuitem", name="Which rule?").click()
+    await page.get_by_role("menuitem", name="Look this up").click()
     await expect(page.get_by_role("article").filter(has_text="Old shop to new shop")).to_be_visible()
-
-    await message.hover()
-    await message.get_by_role("button", name="More actions for this message").click()
-    await page.get_by_role("menuitem", name="Make a rule from this").click()
-    form = page.get_by_role("dialog", name="New rule")
-    await expect(form.get_by_label("From", exact=True)).to_have_value("https://shop.example.com/old")
-    await form.get_by_role("button", name="Cancel").click()
-    await expect(form).to_be_hidden()
-
-    await page.get_by_role("button", name="Commands and shortcuts").click()
-    await page.get_by_role("menuitem", name="New rule").click()
-    await expect(form.get_by_label("From", exact=True)).to_have_value("")
 
 
 async def test_a_member_on_a_phone_in_the_dark(browser: Browser, workspace: Sandbox) -> None:

@@ -61,7 +61,7 @@ async def test_a_form_refuses_it(workspace: Sandbox, bob: Colleague) -> None:
 
 async def test_a_shortcut_refuses_it(workspace: Sandbox, bob: Colleague) -> None:
     for email in SPELLINGS:
-        await bob.uses("member_info", posted(workspace, bob, f"{email} can't get in"))
+        await bob.uses("look_up", posted(workspace, bob, f"{email} can't get in"))
         await bob.sees(REFUSED)
 
 

@@ -37,17 +37,12 @@ def outsider(workspace: Sandbox) -> Colleague:
 
 
 @pytest.mark.first(2)
-@pytest.mark.parametrize("route", ["shortcut", "home"])
 @pytest.mark.parametrize("_", [pytest.param("", marks=pytest.mark.policy(ROLES)), pytest.param("no policy file")])
 async def test_a_form_announces_only_in_a_channel_that_the_person_is_in(
-    workspace: Sandbox, outsider: Colleague, alice: Colleague, route: str, _: str
+    workspace: Sandbox, outsider: Colleague, alice: Colleague, _: str
 ) -> None:
     for person in (outsider, alice):
-        if route == "home":
-            await person.clicks(await person.opens_home("Create rule…"), "Create rule…", opens="Announce in")
-        else:
-            await person.uses("rule_new")
-            await person.sees_form("Announce in")
+        await person.clicks(await person.opens_home("Create rule…"), "Create rule…", opens="Announce in")
         person.fills(Announce_in=OPS, Name="Spring", From="https://a.example.com/b", To="https://c.example.com/")
         assert await person.submits() == {}
         if person is outsider:

@@ -134,7 +134,6 @@ def ways(turn: int) -> Iterator[tuple[str, Act]]:
         yield f"{name}: {action}", clicking(name, action, "a" * 32)
     for name in SHORTCUTS:
         yield f"shortcut: {name}", using(name)
-    yield "global shortcut", lambda by: by.sandbox.slack.acting.use_shortcut(by.user, "rule_new")
     yield "home", lambda by: by.sandbox.slack.acting.open_home(by.user, "home")
     for callback_id in FORMS:
         yield f"form: {callback_id}", submitting(callback_id)

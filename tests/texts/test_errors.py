@@ -278,8 +278,8 @@ Edited messages aren’t run, so that nothing happens twice.
 Send it as a new message.\
 """,
             "a message without a URL": """\
-That message contains no URL.
-(warning) That message contains no URL.
+That message contains no URL and no email.
+(warning) That message contains no URL and no email.
 Type the command instead; `/gatehouse help` lists them.\
 """,
         }
