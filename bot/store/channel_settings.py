@@ -1,9 +1,9 @@
-"""Named values: channel and personal settings, freezes, the last list that a person saw, ids of restored rules."""
+"""Named values: settings of channels, freezes, the last list that a person saw, ids of restored rules."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -20,7 +20,7 @@ class SettingsMoved(Exception):
 
 
 class ChannelSettings:
-    """The settings of a channel, or of a person."""
+    """The settings of channels, and values that Gatehouse keeps for itself."""
 
     def __init__(self, session: Session, audit: Audit) -> None:
         self._session = session
@@ -146,20 +146,6 @@ MAX_SEGMENTS: Final = 30
 MAX_SEGMENT_LENGTH: Final = 75
 """How many characters an option in one of Slack's menus may have."""
 DELIMITER: Final = ","
-NOTICES: Final = ("approved", "denied", "expired", "failed", "reverted")
-"""The kinds of direct messages about a person's own requests; each of them can turn them off."""
-NOTICES_OFF: Final = "notices_off"
-
-
-def wanted_notices(stored: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the kinds of direct messages that a person wants, by their *stored* settings: all, unless they turned some off."""
-    off = stored.get(NOTICES_OFF, "").split(DELIMITER)
-    return tuple(kind for kind in NOTICES if kind not in off)
-
-
-def stored_notices(wanted: Collection[str]) -> dict[str, str]:
-    """Return the settings of a person who wants only the *wanted* kinds: the unwanted ones are stored, so new kinds are on."""
-    return {NOTICES_OFF: DELIMITER.join(kind for kind in NOTICES if kind not in wanted)}
 
 
 @dataclass(frozen=True, slots=True)

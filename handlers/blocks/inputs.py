@@ -170,16 +170,14 @@ def choice_names(options: Iterable[str], chosen: Sequence[str]) -> list[str]:
     return [name for name in dict.fromkeys([*chosen, *options]) if 0 < len(name) <= MAX_OPTION_LENGTH][:MAX_OPTIONS]
 
 
-def choices(
-    block_id: str, label: str, options: Iterable[str], chosen: Sequence[str], *, hint: str, thing: str = "segments"
-) -> Block:
+def choices(block_id: str, label: str, options: Iterable[str], chosen: Sequence[str], *, hint: str) -> Block:
     """Return a menu of which several may be chosen; what is chosen is offered first, so that it is always among the hundred."""
     known = dict.fromkeys(choice_names(options, chosen))
     element: Block = {
         "type": "multi_static_select",
         "action_id": action_id(block_id),
         "options": [option(name) for name in known],
-        "placeholder": label_text(f"Choose {thing}"),
+        "placeholder": label_text("Choose segments"),
     }
     if picked := [option(name) for name in dict.fromkeys(chosen) if name in known]:
         element["initial_options"] = picked

@@ -20,7 +20,6 @@ from bot.policy.inquiry import Directory
 from bot.rules.model import Groups
 from bot.rules.secrets import hide_secrets
 from bot.store.audit import Event
-from bot.store.channel_settings import wanted_notices
 from bot.store.db import StoreError
 from bot.store.engine import Store
 from bot.store.leases import Note
@@ -239,10 +238,8 @@ class Cards:
         return partial(self.store.cards.put, change_id=change.id, channel=channel, ts=ts, purpose=purpose)
 
     async def _notify(self, change: Change, purpose: str) -> Note | None:
-        """Notify the requester of the outcome of *change*, unless they turned such messages off or can't get any."""
+        """Notify the requester of the outcome of *change*, unless they can't get any message."""
         kind = purpose.partition("-")[2]
-        if kind not in wanted_notices(await self.store.channel_settings.get(change.request.requester)):
-            return None
         link = await self.store.cards.link(change.id)
         message = notes_view.notice(change, kind, await tally_of(change, self.store), link=link)
         if message is None or (await self.directory.person(change.request.requester)).barred is not None:

@@ -94,7 +94,7 @@ def event_text(entry: Entry, *, public: bool) -> str:
     shown = public_text(reason, 120) if public else esc(reason, 120)
     kind, _, name = entry.target.partition("/")
     if entry.event == "settings":
-        return f"changed the settings of <#{esc(name)}>" if name != entry.actor else "changed their notifications"
+        return f"changed the settings of <#{esc(name)}>"
     if entry.event in OF_FREEZES and kind == "freeze":
         return f"{OF_FREEZES[entry.event].format(name=esc(name, 120))}{f' (“{shown}”)' if reason else ''}"
     said = f": {shown}" if reason else ""

@@ -200,5 +200,5 @@ class GatehouseHelp(GatehouseCommand):
 
 @dataclass(frozen=True)
 class GatehouseSettings(GatehouseCommand):
-    verb, summary = "settings", "Show this channel’s settings and your notifications"
+    verb, summary = "settings", "Show this channel’s settings"
     example = "settings"

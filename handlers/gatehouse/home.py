@@ -1,4 +1,4 @@
-"""The app's home, and ``/gatehouse settings``: what a channel has set, and what a person is notified about."""
+"""The app's home, and ``/gatehouse settings``: what a channel has set."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from bot.policy.model import SETTINGS
 from bot.store.channel_settings import (
     MAX_SEGMENT_LENGTH,
     MAX_SEGMENTS,
-    NOTICES_OFF,
     SettingsMoved,
-    stored_notices,
-    wanted_notices,
 )
 from handlers.blocks import modals
 from handlers.blocks.modals import View
@@ -93,24 +90,6 @@ async def change_settings(click: Click, caller: Caller, gatehouse: Gatehouse) ->
     return Modal(modals.loading_view(home_view.TITLE), fill)
 
 
-@clicks("settings.mine")
-async def change_notices(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Open the form in which a person chooses their direct messages; it takes no right, since it concerns nobody else."""
-
-    async def fill() -> View:
-        stored = await gatehouse.store.channel_settings.get(caller.user)
-        return home_view.my_form(wanted_notices(stored), caller.channel)
-
-    return Modal(modals.loading_view(home_view.MY_TITLE), fill)
-
-
-async def _save_notices(wanted: tuple[str, ...], caller: Caller, gatehouse: Gatehouse) -> View:
-    settings = gatehouse.store.channel_settings
-    held = (await settings.get(caller.user)).get(NOTICES_OFF, "")
-    await settings.change(caller.user, {NOTICES_OFF: held}, stored_notices(wanted), by=caller.user)
-    return modals.done_view(home_view.MY_TITLE, ":white_check_mark: *Your notifications are saved.*")
-
-
 def _errors(sent: home_view.SettingsForm) -> dict[str, str]:
     typed = sent.wanted.segments
     if len(typed) > MAX_SEGMENTS:
@@ -136,4 +115,3 @@ async def _save(sent: home_view.SettingsForm, caller: Caller, gatehouse: Gatehou
 
 
 submits(home_view.CALLBACK, Form(home_view.read_form, _save, _errors))
-submits(home_view.MY_CALLBACK, Form(home_view.read_my_form, _save_notices))

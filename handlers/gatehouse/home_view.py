@@ -12,7 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import fingerprint
 from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
-from bot.store.channel_settings import DELIMITER, NOTICES, Preferences
+from bot.store.channel_settings import DELIMITER, Preferences
 from handlers.blocks import inputs, messages, modals
 from handlers.blocks.buttons import button, run_button
 from handlers.blocks.menus import member_menu, rule_menu
@@ -124,9 +124,6 @@ def _buttons(found: Home) -> list[Block | None]:
 
 
 CALLBACK: Final = "v1.settings.form"
-MY_CALLBACK: Final = "v1.settings.mine"
-MY_TITLE: Final = "My notifications"
-KINDS: Final = "kinds"
 TITLE: Final = "Channel settings"
 SITE, SEGMENTS = "site", "segment_names"
 FIRST: Final = "(first site)"
@@ -150,9 +147,7 @@ def card(
     ]
     if not may_change:
         blocks.append(messages.context(f"You can’t change these settings; `{slash('gatehouse whoami')}` says why."))
-    changing = button("Change…", "v1.settings.change", channel) if may_change else None
-    mine = button("Change my notifications…", "v1.settings.mine", channel)
-    blocks += messages.actions([changing, mine])
+    blocks += messages.actions([button("Change…", "v1.settings.change", channel) if may_change else None])
     return messages.message("Channel settings", blocks)
 
 
@@ -200,16 +195,3 @@ def read_form(view: View) -> SettingsForm:
 def _names(text: str) -> tuple[str, ...]:
     names = text.replace("\n", DELIMITER).split(DELIMITER)
     return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
-
-
-def my_form(wanted: Sequence[str], channel: str) -> View:
-    """Return the modal in which a person chooses what they get direct messages about."""
-    hint = "You are never notified of what you do yourself. Questions and reminders stay in the card’s thread."
-    label = "Send me a direct message when my request is"
-    blocks = [inputs.choices(KINDS, label, NOTICES, wanted, hint=hint, thing="kinds")]
-    return frame(MY_TITLE, blocks, callback_id=MY_CALLBACK, submit="Save", metadata={"channel": channel})
-
-
-def read_my_form(view: View) -> tuple[str, ...]:
-    """Return the kinds of direct messages that a person chose."""
-    return inputs.picked_values(inputs.values_of(view), KINDS) or ()

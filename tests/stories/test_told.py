@@ -175,23 +175,3 @@ async def test_whom_the_policy_names_is_mentioned_but_the_requester(workspace: S
     assert "@U0CARA001" in card
     assert "S0LEADS" in card
     assert card.count("@U0ALICE01") == 1, "as the one who asks, and not as one who can approve"
-
-
-async def test_a_kind_of_notice_can_be_turned_off(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
-    await alice.clicks(await alice.says("/gatehouse settings"), "Change my notifications…", opens="when my request is")
-    alice.fills(**{"Send me a direct message when my request is": ["denied", "expired"]})
-    assert await alice.submits() == {}
-    await alice.sees_form("Your notifications are saved")
-    cara = Colleague(workspace, "U0CARA001", OPS)
-
-    card = await alice.says(f"/rules delete {OLD}")
-    await approve_card(cara, card)
-    await alice.sees_change(of=OLD)
-    await alice.says("/rules delete Redirect_chk01")
-    clock.ahead += timedelta(hours=25)
-    await alice.is_notified("expired")
-
-    assert await notices(workspace) == ["notify-approved", "notify-expired"]
-    assert len(alice.dms) == 1
-    await alice.clicks(await alice.says("/gatehouse settings"), "Change my notifications…", opens="when my request is")
-    assert "approved" not in str((alice.modal or {})["blocks"][0]["element"]["initial_options"])

@@ -159,7 +159,6 @@ def records() -> Iterator[Sample]:
         entry(10, "wants_to_lift", "freeze/shop.example.com"),
         entry(11, "lifted", "freeze/shop.example.com"),
         entry(12, "settings", f"settings/{OPS}"),
-        entry(13, "settings", "settings/U0ALICE01"),
     ]
     by_id = {each.id: each for each in CHANGES}
     by_id[MOVE.id] = with_fields(MOVE, guard=Guard.APPROVE, decided_by=CARA)
@@ -232,7 +231,6 @@ def homes() -> Iterator[Sample]:
     for title, kept, may in (("settings", held, True), ("settings, read only", Preferences(), False)):
         yield title, home_view.card(kept, OPS, sites=sites, everywhere=["vip"], may_change=may)
     yield "settings form", home_view.form(held, OPS, sites=sites)
-    yield "my notifications", home_view.my_form(["approved"], OPS)
 
 
 def freezes() -> Iterator[Sample]:

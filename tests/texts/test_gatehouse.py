@@ -84,7 +84,7 @@ Gatehouse
 `/gatehouse status`  Check the services, Slack and the database
 `/gatehouse whoami`  Show what you can do here
 `/gatehouse help [TOPIC]`  Examples, or all commands on a topic
-`/gatehouse settings`  Show this channel’s settings and your notifications
+`/gatehouse settings`  Show this channel’s settings
 REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
 [Rules]  [Members]  [Gatehouse]\
 """,
@@ -275,7 +275,6 @@ Switch off “Sale 2026” · reverted
 @alice asked to lift the freeze of shop.example.com · 2026-11-21 01:24 UTC
 @alice lifted the freeze of shop.example.com · 2026-11-21 01:24 UTC
 @alice changed the settings of #C0OPS0001 · 2026-11-21 01:24 UTC
-@alice changed their notifications · 2026-11-21 01:24 UTC
 [Refresh]  [Share in channel]\
 """,
             "audit of an approver": """\
@@ -339,7 +338,7 @@ Older changes aren’t listed here. `/gatehouse audit` has all of them.
             "digest": """\
 What changed, what is waiting, and what is next
 (newspaper) Since 2026-11-21 01:24 UTC
-3* done · *1 denied · 1* refused · *2 settings changed · 2* exported · *1 wants to lift · 1 lifted
+3* done · *1 denied · 1* refused · *1 settings changed · 2* exported · *1 wants to lift · 1 lifted
 • Delete “Old shop to new shop” · done
 @alice: “we test” · emergency override by @bob · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 • Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
@@ -433,7 +432,7 @@ Default site
 Extra segments
 `beta`
 In every channel: `vip`
-[Change…]  [Change my notifications…]\
+[Change…]\
 """,
             "settings, read only": """\
 Channel settings
@@ -443,19 +442,13 @@ Default site
 Extra segments
 no segments
 In every channel: `vip`
-You can’t change these settings; `/gatehouse whoami` says why.
-[Change my notifications…]\
+You can’t change these settings; `/gatehouse whoami` says why.\
 """,
             "settings form": """\
 ┌ Channel settings
 These settings are for everyone in #C0OPS0001.
 Default site: <docs>
 Extra segments (optional): <beta>
-[Save]\
-""",
-            "my notifications": """\
-┌ My notifications
-Send me a direct message when my request is (optional): <approved>
 [Save]\
 """,
         }
