@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -103,6 +103,12 @@ class Inbox:
         remembered = inbox.c.received >= self._session.now(-REMEMBERED_FOR)
         query = sa.select(inbox).where(inbox.c.id == request_id, remembered)
         return next((self._request(row, row.owner) for row in await self._session.rows(query)), None)
+
+    async def list_unfinished(self) -> Sequence[StoredRequest]:
+        """Return the requests that are still remembered and not done, the oldest first."""
+        query = sa.select(inbox).where(OPEN, inbox.c.received >= self._session.now(-REMEMBERED_FOR))
+        rows = await self._session.rows(query.order_by(inbox.c.received))
+        return [self._request(row, row.owner) for row in rows]
 
     async def attach(self, request_id: str, more: Mapping[str, Any]) -> None:
         """Add *more* to the payload of a request, for as long as the request is remembered."""

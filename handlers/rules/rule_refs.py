@@ -17,14 +17,16 @@ from bot.clients.errors import NotFound
 from bot.clients.lists import Gap, Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
+from bot.store.audit import Entry
 from bot.text.names import Fit, Meant, is_bare_number, named_rule, resolve_name
 from bot.threads import run_over
 from handlers.blocks.messages import code, plural
-from handlers.errors import Refusal, TooMany, Words
+from handlers.errors import NothingToUndo, Refusal, TooMany, Words
 from handlers.grammar.command import Command
 from handlers.grammar.parser import Shorthand, listed_service, needs_last_act, needs_site, numbers_in
 from handlers.members.member_refs import SiteGone, site_for
 from handlers.rules.commands import RulesList
+from handlers.slack.payloads import caller_of, read
 from handlers.slack.reply import Caller
 
 
@@ -73,17 +75,34 @@ class BareNumber(Refusal):
 
 
 async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Shorthand:
-    """Return what the short forms of *command* stand for at this moment; reads the database and nothing else."""
+    """Return what the short forms of *command* stand for at this moment; reads the database and nothing else.
+
+    Raises NothingToUndo where the last thing that *caller* did is still at work.
+    """
     store = gatehouse.store
     numbers = numbers_in(command)
     shown = await store.lists.get(caller.user, listed_service(command)) if numbers else []
     rows = {ref: shown[int(ref[1:]) - 1] for ref in numbers if 1 <= int(ref[1:]) <= len(shown)}
-    act = await store.audit.last_act(caller.user, caller.channel) if needs_last_act(command) else None
+    act = await _last_act(caller, gatehouse) if needs_last_act(command) else None
     site = None
     if needs_site(command):
         with suppress(SiteGone, UnknownSite):  # the command's own handler says so
             site = (await site_for(None, caller, gatehouse)).name
     return Shorthand(rows=rows, shown=len(shown), act=f"{ACT}{act.seq}" if act else None, site=site)
+
+
+async def _last_act(caller: Caller, gatehouse: Gatehouse) -> Entry | None:
+    """Return the last thing that *caller* did in the channel; raises NothingToUndo where that isn't on record yet."""
+    # Before the audit is read: what is recorded in between is newer than its request.
+    unfinished = await gatehouse.store.inbox.list_unfinished()
+    act = await gatehouse.store.audit.last_act(caller.user, caller.channel)
+    for kept in unfinished:
+        by = caller_of(kept.kind, kept.payload)
+        is_earlier = kept.id != caller.request and (by.user, by.channel) == (caller.user, caller.channel)
+        if is_earlier and (act is None or act.at < kept.received):
+            asked = read(kept.kind, kept.payload).asked
+            raise NothingToUndo(None, f"{code(asked, 200) if asked else 'your last click'} is still under way")
+    return act
 
 
 async def find_rule(ref: str, gatehouse: Gatehouse) -> Rule:

@@ -210,6 +210,36 @@ async def test_undo_takes_back_the_last_act_and_nothing_older(
     assert HOUR not in act.before or (workspace.services.rules.get(OLD) or {})["status"] == "Active"
 
 
+@pytest.mark.parametrize(
+    ("way", "by"), [("typed", "/rules undo"), ("mentioned", "/gatehouse undo"), ("form", "/gatehouse undo")]
+)
+async def test_an_undo_doesnt_pass_what_is_still_at_work(
+    workspace: Sandbox, alice: Colleague, way: str, by: str
+) -> None:
+    rules = workspace.services.rules
+    await alice.says(f"/rules off {OLDER}")
+    await settled(alice)
+    if way == "form":
+        await alice.opens(f"/rules edit {OLD}")
+        alice.fills(Name="Spring")
+    rules.stage.faults = service = Held()
+    match way:
+        case "typed":
+            await alice.types(f"/rules off {OLD}")
+        case "mentioned":
+            await alice.types(f"@gatehouse rules off {OLD}")
+        case _:
+            await alice.submits()
+    await service.asked.wait()
+
+    answer = await alice.is_refused(by)
+    assert ("still under way" if way == "form" else f"rules off {OLD}") in alice.slack_text(answer)
+    service.free.set()
+    await settled(alice)
+
+    assert (rules.get(OLDER) or {})["status"] == "Inactive"
+
+
 def test_every_act_is_performed() -> None:
     commands = {f"{kind.service} {kind.verb}" for kind in ALL if kind.writes}
     assert {*commands, *ACTS, *REASONED, "extend"} - {act.name for act in PERFORMED} == set()
