@@ -11,7 +11,7 @@ from bot.changes.model.states import State
 from handlers.blocks import inputs, messages
 from handlers.blocks.buttons import button, run_button
 from handlers.blocks.inputs import label_text
-from handlers.blocks.messages import Block, Message, actions, as_sentence, code, context, esc, message, mrkdwn, quote
+from handlers.blocks.messages import Block, Message, actions, as_sentence, code, context, esc, message, quote
 from handlers.grammar.command import Command, slash
 from handlers.grammar.time_fields import parse_expiry, parse_start
 
@@ -41,24 +41,13 @@ def frame(
     return view
 
 
-MAX_ALERT: Final = 200
-
-
 def warning(markup: str) -> Block:
-    """Return what is wrong: an alert, which only modals have, or a section where it is too long for one."""
-    if len(markup) > MAX_ALERT:
-        return messages.section(f":warning: {markup}")
-    return {"type": "alert", "text": mrkdwn(markup), "level": "warning"}
+    """Return what is wrong, as a block of a modal."""
+    return messages.section(f":warning: {markup}")
 
 
-def is_warning(block: Block) -> bool:
-    text = (block.get("text") or {}).get("text") or ""
-    return block["type"] == "alert" or (block["type"] == "section" and text.startswith(":warning:"))
-
-
-def without_alerts(blocks: Sequence[Block]) -> list[Block]:
-    """*blocks* of a modal for a message, which has no alerts."""
-    return [messages.section(f":warning: {one['text']['text']}") if one["type"] == "alert" else one for one in blocks]
+def _is_warning(block: Block) -> bool:
+    return block["type"] == "section" and str(block["text"]["text"]).startswith(":warning:")
 
 
 def note(words: str) -> Block:
@@ -116,8 +105,8 @@ def unsaved_words(view: View, request: str) -> Message | None:
     blocks = view["blocks"]
     words = f"{title_of(view)}: nothing was saved."
     if view.get("callback_id") == "v1.notice":
-        return message(words, without_alerts(blocks))
-    notes = without_alerts([block for block in blocks if is_warning(block)])
+        return message(words, blocks)
+    notes = [block for block in blocks if _is_warning(block)]
     if not notes:
         return None
     again = actions([button("Open the form again…", "v1.form.again", request, style="primary")])

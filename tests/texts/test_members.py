@@ -221,7 +221,7 @@ Why (optional): <>
 (globe_with_meridians) Site blog
 Email: <>
 Name (optional): <>
-! Unknown segment: vpi (like vip). If it is new and nobody has it yet, add it under Extra segments in /gatehouse settings.
+(warning) Unknown segment: vpi (like vip). If it is new and nobody has it yet, add it under Extra segments in /gatehouse settings.
 Segments (optional): <>
 Start (optional): <>
 Until (optional): <>

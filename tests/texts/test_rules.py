@@ -525,8 +525,8 @@ Why (optional): <>
 """,
             "new, with a warning": """\
 ┌ New rule
-! Not saved yet. Press Create anyway if that is what you want.
-! “Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.
+(warning) Not saved yet. Press Create anyway if that is what you want.
+(warning) “Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.
 Type: <Redirect>
 From: <https://shop.example.com/old>
 To: <>
@@ -538,14 +538,14 @@ Why (optional): <>
 """,
             "new, with a loop and no reason": """\
 ┌ New rule
-! Not saved yet.
-! “Way back” redirects to the same URL: https://shop.example.com/old.
+(warning) Not saved yet.
+(warning) “Way back” redirects to the same URL: https://shop.example.com/old.
 Type: <Redirect>
 From: <https://shop.example.com/old>
 To: <>
 [Add pair]
 Name: <>
-! A loop needs a reason: enter one here, or change where it redirects.
+(warning) A loop needs a reason: enter one here, or change where it redirects.
 Why (optional): <>
 [More options]
 [Create]\
