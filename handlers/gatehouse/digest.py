@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
-from bot.rules.lint.findings import Finding
-from bot.store.audit import Entry, Filters
+from bot.store.audit import Filters
 from handlers.changes.list_view import unshown_line
 from handlers.changes.times import due_at
 from handlers.gatehouse import digest_view
@@ -27,7 +24,6 @@ from handlers.gatehouse.answers import (
 )
 from handlers.gatehouse.commands import A_DAY, GatehouseDigest
 from handlers.gatehouse.digest_view import Digest
-from handlers.rules.rule_check import findings_about
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Private, Reply
 
@@ -51,7 +47,6 @@ async def read_digest(since: datetime, caller: Caller, gatehouse: Gatehouse) -> 
     ended = [entry for entry in entries if entry.event in digest_view.ENDS]
     behind = await changes_behind(ended, gatehouse, as_sets=True)
     changes = list({each.id: each for entry in ended if (each := behind.get(entry.change_id))}.values())
-    findings = await _findings(ended, gatehouse)
     waiting = await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH)
     waiting = replace(waiting, changes=readable(waiting.changes, unreadable))
     soon = gatehouse.now() + AHEAD
@@ -64,22 +59,6 @@ async def read_digest(since: datetime, caller: Caller, gatehouse: Gatehouse) -> 
         changes=changes,
         waiting=waiting,
         coming=coming,
-        findings=findings,
         freezes=[each for each in await gatehouse.changes.freezes.all() if each.starts <= soon],
         facts=await facts_of((*changes, *waiting.changes, *coming), gatehouse),
     )
-
-
-RULES: Final = "rules/"
-"""Begins the targets of rules and of their groups."""
-
-
-async def _findings(ended: Sequence[Entry], gatehouse: Gatehouse) -> Sequence[Finding] | None:
-    """Return what is wrong now with the rules that were changed; None where it could not be looked at."""
-    changed = {entry.target.removeprefix(RULES) for entry in ended if entry.target.startswith(RULES)}
-    if not changed:
-        return ()
-    try:
-        return await findings_about(changed, gatehouse)
-    except ClientError:
-        return None

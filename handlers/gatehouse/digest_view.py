@@ -12,7 +12,6 @@ from typing import Final, TypeVar
 from bot.changes.model.change import Change
 from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
-from bot.rules.lint.findings import Finding
 from bot.store.audit import Entry
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button, share_button
@@ -23,8 +22,6 @@ from handlers.changes.times import when
 from handlers.changes.titles import STATES, is_partly_done
 from handlers.gatehouse.commands import A_DAY, GatehouseAudit, GatehouseDigest, GatehousePending, GatehousePlanned
 from handlers.gatehouse.views import Waiting
-from handlers.grammar.command import slash
-from handlers.rules import check_view
 
 T = TypeVar("T")
 ENDS: Final = (State.APPLIED, State.FAILED, State.STALE, State.UNSETTLED, State.DENIED, State.EXPIRED)
@@ -75,8 +72,6 @@ class Digest:
     waiting: Waiting = field(default_factory=Waiting)
     coming: Sequence[Change] = ()
     """What starts or reverts in the day to come, the next first; before it what could not start."""
-    findings: Sequence[Finding] | None = ()
-    """What `/rules check` finds now about rules that changed; None where they could not be read."""
     freezes: Sequence[Freeze] = ()
     """The freezes of now and of the next day."""
     facts: RowFacts = field(default_factory=RowFacts)
@@ -99,16 +94,12 @@ def digest_texts(found: Digest, *, since: datetime, public: bool) -> list[str]:
     """Return the parts of a digest, each with at most so many changes; one line where there is nothing to tell."""
     title = f"Since {when(since)}"
     line = partial(row, facts=found.facts, public=public)
-    waiting, findings = found.waiting, found.findings or ()
-    wrong = f"*{plural(len(findings), 'finding')} about rules that changed* (`{slash('rules check')}`)"
-    unread = f"*The rules can’t be read right now*, so `{slash('rules check')}` has to say whether they are all right."
+    waiting = found.waiting
     parts = [
         _part("", _sort_by_urgency(found), line),
         _part(f"*{plural(waiting.count, 'pending change')}*", waiting.changes, line, waiting.unlisted),
         _part("*In the next 24 hours*", found.coming, line),
         _part("*Frozen*", found.freezes, freeze_line),
-        _part(wrong, findings, lambda each: esc(check_view.words(each), 300)),
-        [unread] if found.findings is None else [],
     ]
     said = _counts_text(found)
     if not said and not any(parts):

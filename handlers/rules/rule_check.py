@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -53,17 +53,6 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
             limits=limits,
         )
     )
-
-
-async def findings_about(keys: Collection[str], gatehouse: Gatehouse) -> Sequence[Finding]:
-    """Return what is wrong now with the rules that have one of these ids, or whose group does; raises a ClientError."""
-    rules = (await gatehouse.rules.all()).whole()
-    checked = await asyncio.to_thread(check_all, rules, await groups_of(rules, gatehouse))
-    return [
-        each
-        for each in checked.findings
-        if any({place.rule.id, place.rule.group_id} & {*keys} for place in each.places)
-    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import partial
 
 import pytest
 
-from bot.changes.model.change import Change
 from bot.changes.model.states import State
 from bot.store.audit import Entry, Filters
 from handlers.gatehouse import digest_view
@@ -40,24 +38,6 @@ async def test_who_comes_on_call_reads_what_was_done_and_why_what_waits_and_what
     assert [NAME in done, ANNA in done] == [True, True]
     assert ["Delete" in waiting, "of the audit" in waiting, "U0ALICE01" in waiting] == [True] * 3
     assert [NAME in coming, "sold out" in coming, coming.count("starts")] == [True, True, 1]
-
-
-def is_called(name: str, change: Change) -> bool:
-    return (change.edit.after or {}).get("name") == name
-
-
-async def test_what_is_wrong_with_rules_that_changed_is_in_it(workspace: Sandbox, alice: Colleague) -> None:
-    make = '/rules make redirect https://shop.example.com/{} to https://shop.example.com/{} named "{}" because we try'
-    for name, (source, to) in {"There": ("a1", "b1"), "Back": ("b1", "a1")}.items():
-        await alice.types(make.format(source, to, name))
-        await alice.sees_change(where=partial(is_called, name))
-
-    text = alice.slack_text(await alice.says("/gatehouse digest 12h"))
-    assert "finding about rules that changed" in text
-    assert "“There”" in text.partition("that changed")[2]
-
-    workspace.services.rules.stage.faults.add("500", times=1_000)
-    assert "can’t be read right now" in alice.slack_text(await alice.says("/gatehouse digest 13h"))
 
 
 async def test_an_export_is_counted_once_and_one_that_slack_did_not_confirm_apart(

@@ -15,8 +15,6 @@ from bot.changes.model.states import State
 from bot.health import WORKS, Health, Level, health_of
 from bot.policy.freezes import ChatFreeze, Freeze
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
-from bot.rules.lint.findings import Finding, FindingKind, Location
-from bot.rules.model import Rule
 from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import Preferences
 from handlers.blocks.messages import ListPage
@@ -199,17 +197,7 @@ def records() -> Iterator[Sample]:
         coming=[CHANGES[1]],
         facts=FACTS,
     )
-    twice = Finding(
-        FindingKind.ONE_SOURCE,
-        (Location(Rule(id="Redirect_a", name="Sale")), Location(Rule(id="Redirect_b", name="Sale"))),
-    )
-    wrong, unread = Digest(findings=[twice]), Digest(findings=None)
-    digests = {
-        "digest": busy,
-        "digest of a quiet day": Digest(),
-        "digest with findings": wrong,
-        "digest, rules unread": unread,
-    }
+    digests = {"digest": busy, "digest of a quiet day": Digest()}
     for title, told in digests.items():
         yield title, digest_view.digest(told, since=NOW, public=False, command=GatehouseDigest())
 

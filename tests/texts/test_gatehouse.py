@@ -361,21 +361,6 @@ What changed, what is waiting, and what is next
 (newspaper) Since 2026-11-21 01:24 UTC: nothing happened, nothing is waiting, and nothing is planned for the next 24 hours.
 [Share in channel]\
 """,
-            "digest with findings": """\
-What changed, what is waiting, and what is next
-(newspaper) Since 2026-11-21 01:24 UTC
-Nothing happened.
-1 finding about rules that changed (`/rules check`)
-• 2 rules called “Sale” match the same URL: every URL.
-[Share in channel]\
-""",
-            "digest, rules unread": """\
-What changed, what is waiting, and what is next
-(newspaper) Since 2026-11-21 01:24 UTC
-Nothing happened.
-The rules can’t be read right now, so `/rules check` has to say whether they are all right.
-[Share in channel]\
-""",
         }
     )
 
