@@ -197,7 +197,7 @@ def file(types: Sequence[str]) -> Block:
         "filetypes": list(types),
         "max_files": 1,
     }
-    return _input(FILE, "File", element, optional=True)
+    return _input(FILE, "File", element, optional=False)
 
 
 def values_of(view: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Self
@@ -22,11 +20,9 @@ MEMBERS: Final = "v1.import.members"
 HOST: Final = "host"
 """The id of the input for the host of paths."""
 MAX_REASON: Final = 300
-"""Characters of a reason: the preview keeps it in its metadata, beside a pasted text."""
+"""Characters of a reason: the preview keeps it in its metadata."""
 MAX_HOST: Final = 100
 MAX_START: Final = 100
-MAX_PACKED: Final = 2_000
-"""Characters that a pasted text may have once it is packed: a view keeps 3,000, all told."""
 
 MODES: Final[Mapping[str, str]] = {
     Mode.ADD: "Add them as members",
@@ -39,12 +35,11 @@ MODES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What somebody handed over: a file of Slack's, or a text; and what was said with it. Kept in the form's metadata."""
+    """What somebody handed over: a file of Slack's, and what was said with it. Kept in the form's metadata."""
 
     channel: str
     name: str = ""
     file: str = ""
-    packed: str = ""
     reason: str = ""
     start: str = ""
     """When it is to be done, as typed; empty for at once."""
@@ -75,9 +70,8 @@ class Handed:
         values = inputs.values_of(view)
         return replace(
             cls.of(view),
-            name=inputs.file_name(values) or "pasted text",
+            name=inputs.file_name(values),
             file=inputs.file_id(values),
-            packed=_pack(inputs.typed_value(values, "pasted") or ""),
             start=(inputs.typed_value(values, inputs.START) or "")[:MAX_START],
             mode=Mode(inputs.typed_value(values, "mode") or Mode.ADD),
         )
@@ -85,23 +79,9 @@ class Handed:
     def metadata(self) -> dict[str, str]:
         return {name: getattr(self, name) for name in self.__slots__ if getattr(self, name)}
 
-    @property
-    def pasted(self) -> str:
-        return zlib.decompress(base64.b64decode(self.packed)).decode("utf-8", "surrogatepass") if self.packed else ""
-
-
-def _pack(text: str) -> str:
-    return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)).decode() if text.strip() else ""
-
 
 def handed_errors(handed: Handed) -> dict[str, str]:
     """Return the errors found before anything is read, to show under the inputs."""
-    if not handed.file and not handed.packed:
-        return {inputs.FILE: "Choose a file, or paste its text below."}
-    if handed.file and handed.packed:
-        return {"pasted": "Use the file or the pasted text, not both."}
-    if len(handed.packed) > MAX_PACKED:
-        return {"pasted": "That is too long to paste. Save it as a file and choose that."}
     return modals.time_errors(handed.start, "")
 
 
@@ -140,15 +120,13 @@ MEMBER_FORMS: Final = ImportForms("Import members", MEMBERS_FILE, MEMBERS, ["csv
 
 
 def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
-    """Return the first form: for the file, or its text. *wrong*: what is wrong with the one that was *handed* over."""
+    """Return the first form: for the file. *wrong*: what is wrong with the one that was *handed* over."""
     about, asked = forms.asked(handed)
     refused = [section(f":warning: *Nothing was imported.* {esc(wrong, 1500)}")] if wrong else []
-    pasted = handed.pasted if len(handed.pasted) <= inputs.MAX_TYPED else ""
     blocks = [
         *refused,
         section(about),
         inputs.file(forms.types),
-        inputs.text("pasted", "Or paste its text", pasted, optional=True, multiline=True),
         *asked,
         inputs.start(handed.start),
     ]

@@ -108,7 +108,7 @@ class Import:
 
     async def _make_plan(self, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> tuple[ImportPlan, Handed]:
         """Return the plan, and what its form keeps; raises BadFile, the errors of `FileReader` and those of clients."""
-        content = await gatehouse.files.read(handed.file) if handed.file else handed.pasted.encode()
+        content = await gatehouse.files.read(handed.file)
         plan = await self.plan(content, handed, _as_of_typing(handed, caller), gatehouse)
         # In a thread: there may be very many rows.
         return plan, replace(handed, seen=await asyncio.to_thread(plan.fingerprint))

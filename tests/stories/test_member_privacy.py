@@ -108,7 +108,8 @@ async def in_forms(bob: Colleague) -> None:
     assert await bob.submits() == {}
     await bob.sees("Second Face")
     await bob.opens("/members import")
-    bob.fills(**{"Or paste its text": f"email;name\nsecond.face@example.net;Second\n{ANNA};\nhalf an@address;x\n"})
+    table = f"email;name\nsecond.face@example.net;Second\n{ANNA};\nhalf an@address;x\n"
+    bob.attaches("File", **{"members.csv": table.encode()})
     assert await bob.submits() == {}
     await bob.sees_view(MEMBERS)
     assert await bob.submits() == {}

@@ -72,7 +72,8 @@ async def by_form(workspace: Sandbox, bob: Colleague) -> None:
 
 async def by_import(workspace: Sandbox, bob: Colleague, mode: str) -> None:
     await bob.opens("/members import")
-    bob.fills(**{"Or paste its text": f'email;segments\n{ZED};"free,vip"\n', "What to do with these people?": mode})
+    bob.fills(**{"What to do with these people?": mode})
+    bob.attaches("File", **{"members.csv": f'email;segments\n{ZED};"free,vip"\n'.encode()})
     assert await bob.submits() == {}
     await bob.sees_view(MEMBERS)
     assert await bob.submits() == {}

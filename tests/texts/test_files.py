@@ -13,8 +13,7 @@ def test_imports() -> None:
             "rules: the file": """\
 ┌ Import rules
 A JSON file from `/rules export` or from the dashboard’s export, or a table (CSV UTF-8) of redirects with the headings `from`, `to`, and optionally `name` and `until`. Rules that are already there stay as they are. You see a preview before anything changes.
-File (optional): <>
-Or paste its text (optional): <>
+File: <>
 Why (optional): <>
 Start (optional): <>
 [Preview]\
@@ -23,8 +22,7 @@ Start (optional): <>
 ┌ Import rules
 (warning) Nothing was imported. The file has an empty list. Check that the export had any rules.
 A JSON file from `/rules export` or from the dashboard’s export, or a table (CSV UTF-8) of redirects with the headings `from`, `to`, and optionally `name` and `until`. Rules that are already there stay as they are. You see a preview before anything changes.
-File (optional): <>
-Or paste its text (optional): <>
+File: <>
 Why (optional): <>
 Start (optional): <>
 [Preview]\
@@ -99,8 +97,7 @@ Why (optional): <>
 ┌ Import members
 (globe_with_meridians) Site blog
 A table (CSV UTF-8) with the heading `email`, and optionally `name` (of new members), `segments` (separated by commas) and `site`. You see a preview before anything changes.
-File (optional): <>
-Or paste its text (optional): <>
+File: <>
 What to do with these people?: <Add them as members>
 Why (optional): <>
 Start (optional): <>

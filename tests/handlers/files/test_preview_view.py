@@ -98,8 +98,7 @@ def test_a_plan_of_rules_is_taken_by_slack_whatever_they_hold(texts: list[str], 
 @given(TEXTS, HOSTILE)
 @settings(deadline=None, max_examples=25)
 def test_a_plan_of_members_is_taken_by_slack_whatever_they_hold(texts: list[str], name: str) -> None:
-    pasted = {"pasted": {"v1.form.pasted": {"type": "plain_text_input", "value": name}}}
-    handed = replace(Handed.of_file_form({"state": {"values": pasted}}), name=name[:100], site=name[:60])
+    handed = Handed("C0OPS0001", name[:100], site=name[:60])
 
     is_view(plan_form(MEMBER_FORMS, every_member(name, *texts), handed))
     is_view(file_form(MEMBER_FORMS, handed, wrong=name))
