@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from handlers.blocks.messages import Block, clip, escape_invisible, plain_text
+from handlers.blocks.messages import Block, escape_invisible, plain_text
 
 MAX_TYPED: Final = 3000
 """Characters that a plain text input takes."""
@@ -134,24 +134,12 @@ def option(value: str, words: str = "") -> Block:
 
 
 def _choice(kind: str, block_id: str, label: str, options: Mapping[str, str], chosen: str | None) -> Block:
-    """Return an input for one of *options*, of which the *chosen* one is proposed; many stand in groups."""
+    """Return an input for one of *options*, of which the *chosen* one is proposed; Slack takes the first hundred."""
     offered = {str(value): option(str(value), words) for value, words in options.items()}
-    element: Block = {"type": kind, "action_id": action_id(block_id), **_menu_options([*offered.values()])}
+    element: Block = {"type": kind, "action_id": action_id(block_id), "options": [*offered.values()][:MAX_OPTIONS]}
     if chosen in offered:
         element["initial_option"] = offered[chosen]
     return _input(block_id, label, element, optional=False)
-
-
-def _menu_options(options: Sequence[Block]) -> Block:
-    """Return the *options* of a menu, in groups where they are more than Slack takes in one."""
-    if len(options) <= MAX_OPTIONS:
-        return {"options": [*options]}
-    pages = [options[first : first + MAX_OPTIONS] for first in range(0, len(options), MAX_OPTIONS)]
-    return {"option_groups": [{"label": _range_label(page), "options": [*page]} for page in pages]}
-
-
-def _range_label(options: Sequence[Block]) -> Block:
-    return label_text(" – ".join(clip(end["text"]["text"], 35) for end in (options[0], options[-1])))
 
 
 def menu(block_id: str, label: str, options: Mapping[str, str], chosen: str | None, *, dispatch: bool = False) -> Block:

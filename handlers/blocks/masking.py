@@ -35,7 +35,7 @@ SIGN: Final = re.compile(rf"(?<!<)[@＠﹫]|%40|{SECRET_SIGN.pattern}")
 """What every text with an email or a secret has in it; a mention has its @ right behind a <."""
 LIMITS: Final = (30, 75, 100, 150, 300, 2000, 3000)
 """Slack's limits for a text, in characters: a mask may be longer than what it hides, and the text must still fit."""
-CHOICES: Final = ("elements", "options", "option_groups")
+CHOICES: Final = ("elements", "options")
 
 
 def is_public(channel: str) -> bool:
