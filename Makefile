@@ -58,8 +58,8 @@ format: develop
 unsteady: develop ## the fast lane over and over beside two busy processes, until it is stopped: what didn't pass, with its seed
 	@$(BIN)/python -m tests.harness.unsteady repeat -n $(WORKERS) --dist loadgroup -m "not ($(SLOW))" $(TEST)
 
-mutants: develop ## which of ten changed conditions of one file its nearest tests don't notice; FILE=bot/policy/model.py, N, SEED
-	@FILE=$(FILE) N=$(N) SEED=$(SEED) $(BIN)/python -m tests.harness.mutants
+mutants: develop ## which of ten changed conditions the nearest tests don't notice; FILE="bot/policy bot/clients/http.py", N, SEED
+	@FILE="$(FILE)" N=$(N) SEED=$(SEED) $(BIN)/python -m tests.harness.mutants
 
 corpus: develop ## how much of what people say is understood, also of what no code was written for; BAD=bad lists the rest
 	@$(BIN)/python -m tests.harness.corpus $(BAD)

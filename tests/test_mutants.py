@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.harness.mutants import main, mutants_of, nearest_tests
+from tests.harness.mutants import mutants_of, nearest_tests
 
+ROOT = Path(__file__).parents[1]
 MODULE = """
 def cheapest(prices: list[int]) -> int:
     lowest = prices[0]
@@ -24,20 +28,23 @@ def test_the_lowest_of_several():
 """
 
 
-def test_each_condition_is_changed_in_each_way() -> None:
-    assert [each.about.partition("  ->  ")[2] for each in mutants_of(MODULE)] == [
+def test_each_condition_is_changed_in_each_way(tmp_path: Path) -> None:
+    (module := tmp_path / "prices.py").write_text(MODULE)
+    found = list(mutants_of(module))
+
+    assert [each.about.partition("  ->  ")[2] for each in found] == [
         "price < lowest",
         "not price == 0",
         "price <= lowest",
         "price == 0",
         "price != 0",
     ]
-    assert all(compile(each.source, "made", "exec") for each in mutants_of(MODULE))
+    assert all(compile(each.source, "made", "exec") for each in found)
 
 
 @pytest.mark.slow
 def test_a_mutant_that_changes_an_answer_is_killed_and_an_equivalent_one_survives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for folder in ("bot/policy", "tests/policy"):
         (tmp_path / folder).mkdir(parents=True)
@@ -50,9 +57,16 @@ def test_a_mutant_that_changes_an_answer_is_killed_and_an_equivalent_one_survive
     )
     monkeypatch.chdir(tmp_path)
 
-    assert nearest_tests(Path("bot/policy/prices.py"), tmp_path) == ["tests/policy/test_prices.py"]
-    assert main("bot/policy/prices.py", 10, 0) == 1
+    assert nearest_tests(Path("bot/policy/prices.py")) == ["tests/policy/test_prices.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.harness.mutants"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)]), "FILE": "bot/policy"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
-    survived = [line for line in capsys.readouterr().out.splitlines() if line.startswith("SURVIVED")]
+    assert "4 of 5 were noticed" in done.stdout
+    survived = [line for line in done.stdout.splitlines() if line.startswith("SURVIVED")]
     assert [line.partition("  ->  ")[2] for line in survived] == ["price <= lowest"]
     assert (tmp_path / "bot/policy/prices.py").read_text() == MODULE

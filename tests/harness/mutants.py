@@ -1,7 +1,9 @@
-"""Change one condition of a file at a time, and see whether the nearest tests notice: ``make mutants FILE=bot/policy/model.py``.
+"""Change one condition at a time, and see whether the nearest tests notice: ``make mutants FILE=bot/policy/model.py``.
 
-N: how many conditions are tried (10), as SEED has it (0). The tests are those of the fast lane that import the module, or lie
-where its tests are; each run ends at the first that fails. All of it happens in a copy of the tree.
+FILE: one file, or several files and folders. N: how many of all their conditions are tried (10), as SEED has it (0). The tests
+are those of the fast lane beside the module (tests/changes for bot/changes) or that import it, and the stories of its package;
+they are collected once, and each mutant has them in a process of its own, up to the first that fails. Nothing is written:
+what changes is the code of a function that is there already. So conditions outside of functions aren't tried.
 
 mutmut, cosmic-ray and mutatest want a run of all tests first, or change the tree that they work in.
 """
@@ -9,39 +11,54 @@ mutmut, cosmic-ray and mutatest want a run of all tests first, or change the tre
 from __future__ import annotations
 
 import ast
+import gc
 import os
 import random
-import shutil
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Final, NamedTuple
+
+import pytest
 
 FLIPPED: Final[dict[type[ast.cmpop], str]] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
     ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
 }  # fmt: skip
-MAX_TEST_FILES: Final = 12
-SECONDS: Final = 60
-"""How long the tests of one mutant may take: one that runs on without an end is noticed, too."""
+STORIES: Final = {
+    "changes": "obligations temporary undo approvals frozen planned sets last_act told resumed slack_in_trouble after_a_crash",
+    "policy": "rights approvals frozen limits requests",
+    "clients": "incomplete_lists gateways odd_data busy_services real_rules",
+}
+"""Which stories a package is about, the quick and general ones first."""
+AT_ONCE: Final = 2
+SURVIVED, KILLED, NOT_TRIED = 0, 1, 2
+"""How the process of a mutant ends; NOT_TRIED where its code doesn't fit what is there."""
 
 
 class Mutant(NamedTuple):
-    """A module with one condition changed. *about*: the line, the condition, and what it became."""
+    """The module at *path* with one condition changed. *about*: the line, the condition, and what it became."""
 
+    path: Path
     about: str
     source: str
 
 
-def mutants_of(source: str) -> Iterator[Mutant]:
+def mutants_of(path: Path) -> Iterator[Mutant]:
     """Yield each way to change one condition: a comparison is turned, an *and* or *or* loses an operand, a *not* goes."""
+    source = path.read_text()
     lines = source.splitlines(keepends=True)
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line.encode()))
-    for node in ast.walk(ast.parse(source)):
+    functions = [
+        each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    within = [node for function in functions for statement in function.body for node in ast.walk(statement)]
+    for node in {id(each): each for each in within}.values():
         changed: list[str] = []
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in FLIPPED:
             parts = ast.unparse(node.left), FLIPPED[type(node.ops[0])], ast.unparse(node.comparators[0])
@@ -56,59 +73,114 @@ def mutants_of(source: str) -> Iterator[Mutant]:
             end = starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
             raw = source.encode()
             made = (raw[:begin] + f"({text})".encode() + raw[end:]).decode()
-            yield Mutant(f"{node.lineno}: {ast.unparse(node)}  ->  {text}", made)
+            yield Mutant(path, f"{node.lineno}: {ast.unparse(node)}  ->  {text}", made)
 
 
-def nearest_tests(path: Path, root: Path) -> list[str]:
-    """Return the test files nearest to the module at *path*: those called like it, then those that import it."""
+def nearest_tests(path: Path) -> list[str]:
+    """Return the test files nearest to the module at *path*, those first that are called like it."""
     module = ".".join(path.with_suffix("").parts)
-    tests = sorted(each for each in (root / "tests").rglob("test_*.py"))
-    called = [each for each in tests if each.stem.removeprefix("test_") in {path.stem, path.parent.name}]
-    importing = [each for each in tests if f"from {module} import" in each.read_text()]
-    beside = [each for each in tests if each.parent.name == path.parent.name]
-    found = [*called, *importing, *beside]
-    return [str(each.relative_to(root)) for each in dict.fromkeys(found)][:MAX_TEST_FILES]
+    package = path.parts[1]
+    stories = [f"test_{story}" for story in STORIES.get(package, "").split()]
+    ranked: dict[str, int] = {}
+    for test in sorted(Path("tests").rglob("test_*.py")):
+        if test.stem == f"test_{path.stem}" and test.parts[1] == package:
+            ranked[str(test)] = 0
+        elif f"from {module} import" in test.read_text():
+            ranked[str(test)] = 1
+        elif test.parts[1] == package:
+            ranked[str(test)] = 2
+        elif test.parts[1] == "stories" and test.stem in stories:
+            ranked[str(test)] = 3 + stories.index(test.stem)
+    return sorted(ranked, key=ranked.__getitem__)
 
 
-def passes(tests: list[str], root: Path) -> bool:
-    """Whether *tests* pass in the tree at *root*, in time."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "2", "-p", "no:randomly", "-p", "no:cacheprovider"]
-    lane = ["-m", "not (slow or browser or drill or postgres)"]
+def functions_in(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of all that *code* defines."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from functions_in(each)
+
+
+def put_in_place(mutant: Mutant) -> None:
+    """Give each function of the module, in this process, the code that it has in *mutant*."""
+    file = str(mutant.path.resolve())
+    before, after = (
+        {each: each.co_qualname for each in functions_in(compile(source, file, "exec", dont_inherit=True))}
+        for source in (mutant.path.read_text(), mutant.source)
+    )
+    is_changed = False
+    gc.unfreeze()
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType) and each.__code__.co_filename == file:
+            places = [code for code, name in before.items() if name == each.__code__.co_qualname]
+            there = [code for code, name in after.items() if name == each.__code__.co_qualname]
+            new = there[places.index(each.__code__)]
+            is_changed |= new != each.__code__
+            each.__code__ = new
+    assert is_changed, mutant.about
+
+
+class Trial:
+    """Runs the collected tests for each of *mutants*, AT_ONCE at a time; *tally*: how many ended how."""
+
+    def __init__(self, mutants: Sequence[Mutant]) -> None:
+        self.mutants = mutants
+        self.tally: Counter[str] = Counter()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if os.waitpid(_start(session.items), 0)[1]:
+            raise session.Failed
+        items: dict[str, list[pytest.Item]] = {}
+        for item in session.items:
+            items.setdefault(str(item.path.relative_to(Path.cwd())), []).append(item)
+        running: dict[int, Mutant] = {}
+        for mutant in [*self.mutants, *[None] * AT_ONCE]:
+            if len(running) == AT_ONCE or (mutant is None and running):
+                pid, status = os.wait()
+                done = running.pop(pid)
+                end = {SURVIVED: "SURVIVED", NOT_TRIED: "not tried"}.get(os.waitstatus_to_exitcode(status), "killed  ")
+                self.tally[end] += 1
+                print(f"{end}  {done.path}:{done.about}", flush=True)
+            if mutant is not None:
+                chosen = [item for file in nearest_tests(mutant.path) for item in items.get(file, [])]
+                running[_start(chosen, mutant)] = mutant
+        return True
+
+
+def _start(items: Sequence[pytest.Item], mutant: Mutant | None = None) -> int:
+    """Start the tests in a process that ends at the first that fails, KILLED, else SURVIVED; return its id."""
+    if pid := os.fork():
+        return pid
+    status = NOT_TRIED
     try:
-        done = subprocess.run(  # noqa: S603
-            [*command, *lane, *tests],
-            cwd=root,
-            env=os.environ | {"PYTHONPATH": str(root)},
-            capture_output=True,
-            timeout=SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+        items[0].config.pluginmanager.unregister(name="terminalreporter")
+        if mutant is not None:
+            put_in_place(mutant)
+        status = KILLED
+        for item, after in zip_longest(items, items[1:]):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            if item.session.testsfailed:
+                break
+        else:
+            status = SURVIVED
+    finally:
+        os._exit(status)
 
 
-def main(file: str, many: int, seed: int) -> int:
-    """Try *many* mutants of *file*; print each with what became of it, and return how many survived."""
-    here, path = Path.cwd(), Path(file)
-    found = list(mutants_of(path.read_text()))
-    chosen = random.Random(seed).sample(found, min(many, len(found)))
-    tests = nearest_tests(path, here)
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder) / "tree"
-        left_out = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", ".hypothesis")
-        shutil.copytree(here, root, ignore=left_out)
-        print(f"{len(found)} conditions, {len(chosen)} tried with {' '.join(tests) or 'no test'}")
-        if not tests or not passes(tests, root):
-            sys.exit("These tests don't pass as it is." if tests else f"No test is near {file}.")
-        survived = 0
-        for each in chosen:
-            (root / path).write_text(each.source)
-            is_noticed = not passes(tests, root)
-            survived += not is_noticed
-            print(f"{'killed  ' if is_noticed else 'SURVIVED'}  {file}:{each.about}", flush=True)
-    print(f"{len(chosen) - survived} of {len(chosen)} were noticed.")
-    return survived
+def main(wanted: str, many: int, seed: int) -> None:
+    """Try *many* mutants of the *wanted* files, and print each with what became of it."""
+    files = [each for name in wanted.split() for each in sorted(Path(name).rglob("*.py")) or [Path(name)]]
+    found = [each for file in files for each in mutants_of(file)]
+    trial = Trial(random.Random(seed).sample(found, min(many, len(found))))
+    tests = sorted({test for each in trial.mutants for test in nearest_tests(each.path)})
+    print(f"{len(found)} conditions, {len(trial.mutants)} tried", flush=True)
+    lane = ["-m", "not (slow or browser or drill or postgres)"]
+    plain = ["-qq", "-n0", "--timeout=60", "-pno:randomly", "-pno:cacheprovider", "--inline-snapshot=disable"]
+    if pytest.main([*plain, *lane, *tests], plugins=[trial]):
+        sys.exit("These tests don't pass as it is.")
+    print(f"{trial.tally['killed  ']} of {trial.tally['killed  '] + trial.tally['SURVIVED']} were noticed.")
 
 
 if __name__ == "__main__":
