@@ -17,9 +17,9 @@ SHOP: Final = {
     "pairs": [{"source": {"key": "Url", "operator": "Equals", "value": "https://shop.example.com/old"}}],
 }
 ANYWHERE: Final = SHOP | {"pairs": [{"source": {"key": "Url", "operator": "Contains", "value": "/old"}}]}
-BY_HOST, BY_PATH = (
+BY_HOST, BY_PATH, OF_NO_HOST = (
     SHOP | {"pairs": [{"source": {"key": key, "operator": "Equals", "value": value}}]}
-    for key, value in (("host", "shop.example.com"), ("path", "/old"))
+    for key, value in (("host", "shop.example.com"), ("path", "/old"), ("url", "/old"))
 )
 MOVED: Final = SHOP | {"groupId": "Group_other", "name": "Another"}
 VIP: Final = {"email": "anna@example.com", "allowedSegments": ["vip"]}
@@ -55,6 +55,7 @@ def member(before: Any, after: Any, site: str = "blog") -> Edit:
         pytest.param({"hosts": ["blog.*"]}, rule(None, BY_HOST), False, id="a source that is another host"),
         pytest.param({"hosts": ["shop.*"]}, rule(None, BY_HOST), True, id="a source that is the host"),
         pytest.param({"hosts": ["blog.*"]}, rule(None, BY_PATH), True, id="a path of any host"),
+        pytest.param({"hosts": ["blog.*"]}, rule(None, OF_NO_HOST), True, id="a URL without a host"),
         pytest.param({"hosts": ["blog.*"]}, group("Group_sales"), True, id="a group may have rules of any host"),
         pytest.param({"hosts": ["blog.*"]}, member(FREE, VIP), False, id="a member has no host"),
         pytest.param({"rules": ["redirect_X"]}, rule(SHOP, MOVED), True, id="a rule by its id"),

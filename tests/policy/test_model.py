@@ -212,6 +212,16 @@ async def test_others_of_the_channel_may_approve(user: str, why: Why | None) -> 
     assert await refused(Access(Policy, directory()), request(), user) is why
 
 
+@pytest.mark.parametrize("channel", [None, OPS])
+@pytest.mark.parametrize("user", SLACK)
+async def test_whoever_may_not_use_it_at_all_is_refused_where_nothing_is_asked_for(
+    user: str, channel: str | None
+) -> None:
+    answer = await Access(Policy, directory()).may(user, channel)
+
+    assert getattr(answer, "why", None) is SLACK[user].barred
+
+
 async def test_roles_that_are_no_longer_in_the_policy_are_nobodys() -> None:
     access = Access(lambda: Policy(roles={"all": LEADS["all"]}), directory())
 
