@@ -29,9 +29,10 @@ from handlers.explain.outcomes import OUTCOME_WORDS
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import Command, Unclear, slash
+from handlers.grammar.fields import WHICH_RULE
 from handlers.grammar.parser import parse
 from handlers.grammar.tokens import escape_entities
-from handlers.members.commands import MembersList
+from handlers.members.commands import WHOSE, MembersList
 from handlers.rules.commands import RulesList, RulesShow
 from handlers.rules.pairs_view import status_name, type_name
 from handlers.rules.rule_refs import NotOne
@@ -156,8 +157,9 @@ def unclear_message(error: Unclear, *, asked: str) -> Message:
     """Return what was not understood, the nearest harmless command as a button, and the lines of help that may be meant."""
     is_attempt = bool(error.about) and all(kind.writes for kind in error.about)
     unchanged = " Nothing was changed." if is_attempt else ""
-    blocks = [messages.section(f":thinking_face: *{esc(error.what, 400)}*{unchanged}")]
-    if error.about:
+    menu = MENUS[error.lacks](error.about[0].verb) if error.lacks in MENUS else None
+    blocks = [messages.section(f":thinking_face: *{esc(error.what, 400)}*{unchanged}", menu)]
+    if error.about and menu is None:
         lines = "\n".join(
             f"`{slash(f'{kind.service} {escape_entities(kind.example or kind.verb)}')}`  {kind.summary}"
             for kind in error.about
@@ -172,6 +174,10 @@ def unclear_message(error: Unclear, *, asked: str) -> Message:
     topic = GatehouseHelp(topic=None if service == "gatehouse" else service)
     blocks += messages.actions([suggested, run_button("Show all commands", topic, "help")])
     return _message(f"{esc(error.what)}{unchanged}", blocks, asked=asked, unchanged=bool(unchanged))
+
+
+MENUS: Final = {WHICH_RULE: menus.rule_menu, WHOSE: menus.member_menu}
+"""Where what a command lacks can be looked for: what is chosen is shown, with the buttons of what can be done to it."""
 
 
 def not_one_message(error: NotOne, *, asked: str, attempted: bool = False) -> Message:

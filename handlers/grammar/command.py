@@ -28,7 +28,8 @@ class Unclear(Exception):
     """A text that is not a command. *suggestion*: the nearest one, ready to be run; *about*: those whose usage helps.
 
     *can*: what can be done, in one sentence, where *about* are examples of that and have nothing to do with the text.
-    *has_verb*: it begins with the verb of a command, and what follows isn't what that takes.
+    *has_verb*: it begins with the verb of a command, and what follows isn't what that takes. *lacks*: what it doesn't name, as
+    its part is declared.
     """
 
     what: str
@@ -37,6 +38,7 @@ class Unclear(Exception):
     about: Sequence[type[Command]] = ()
     can: str = ""
     has_verb: bool = False
+    lacks: str = ""
 
 
 class Certain(Unclear):
@@ -93,7 +95,7 @@ class Rest:
             raise self.unclear_error(f"Unexpected “{self.words[0].text[:60]}”.")
 
     def missing_error(self, what: str) -> Unclear:
-        return self.unclear_error(f"{what[:1].upper()}{what[1:]}?")
+        return Unclear(f"{what[:1].upper()}{what[1:]}?", about=(self.kind,), has_verb=True, lacks=what)
 
     def unclear_error(self, words: str) -> Unclear:
         return Unclear(words, about=(self.kind,), has_verb=True)

@@ -229,7 +229,8 @@ class Refs(Part):
         )
 
 
-REFS: Final = Refs("REF…", "which rule")
+WHICH_RULE: Final = "which rule"
+REFS: Final = Refs("REF…", WHICH_RULE)
 
 
 def _split_refs(word: Word) -> list[Word]:

@@ -28,7 +28,7 @@ from handlers.gatehouse.commands import (
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import NUMBER, expand_rows, reason_in
+from handlers.grammar.fields import NUMBER, WHICH_RULE, expand_rows, reason_in
 from handlers.grammar.known import MAX_READINGS, Known, Names, word_set
 from handlers.grammar.parser import VERBS, parse, refs_of
 from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at, time_in_reason
@@ -695,7 +695,7 @@ def _answer(said: Sentence) -> Readings:
     commands, words = _look_at(said)
     shown = _read_back(said, commands)[:MAX_READINGS]
     if not shown and said.act in NEED_A_RULE and not said.find_left(FILLERS | PRONOUNS) and said.root != "members":
-        raise Unclear("Which rule?", about=(NEED_A_RULE[said.act],))
+        raise Unclear("Which rule?", about=(NEED_A_RULE[said.act],), lacks=WHICH_RULE)
     idle = (FILLERS - PRONOUNS - REVERSING) | words
     if said.question and all(isinstance(each, RulesShow | RulesWhich | MembersShow | MembersWhy) for each in shown):
         idle |= NEGATIONS

@@ -26,6 +26,7 @@ from handlers.grammar.command import Command
 from handlers.grammar.parser import member_row
 from handlers.members import views
 from handlers.members.commands import (
+    MembersEdit,
     MembersFiltered,
     MembersList,
     MembersMenu,
@@ -170,8 +171,11 @@ async def offer_members(typed: str, caller: Caller, gatehouse: Gatehouse) -> Seq
 
 @clicks("pick.member")
 async def pick_member(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
+    """Do the same for a member."""
     site, _, email = menus.picked_value(click.value).partition(" ")
-    return MembersShow(emails=(email,), site=site)
+    if click.number == MembersEdit.verb:
+        return MembersEdit(email, site=site)
+    return (MembersWhy if click.number == MembersWhy.verb else MembersShow)(emails=(email,), site=site)
 
 
 @handles(MembersWhy)

@@ -28,8 +28,11 @@ from handlers.grammar.fields import filters_of
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
+    MembersExport,
     MembersGrant,
+    MembersImport,
     MembersList,
+    MembersOffboard,
     MembersRemove,
     MembersSegments,
     MembersShow,
@@ -46,31 +49,23 @@ MAX_SEGMENTS_ASKED: Final = 2
 
 
 def menu(*, sites: Sequence[str]) -> Message:
-    """Return the menu of what can be done with members, each as a button or a line to type."""
+    """Return the menu of what can be done with members: for one who is found there, their card has the rest."""
     buttons = (
         run_button("List members", MembersList(), 0, style="primary"),
         run_button("Add member…", MembersAdd(), 1),
         run_button("List segments", MembersSegments(), 2),
-        run_button("Help", GatehouseHelp(topic="members"), 3),
-    )
-    lines = (
-        f"`{slash('members why anna@example.com vip')}` says why someone has access or doesn’t\n"
-        f"`{slash('members grant anna@example.com vip for 7d')}` grants access for a week\n"
-        f"`{slash('members list anna segment:vip')}` searches names and emails\n"
-        f"`{slash('members remove anna@example.com')}` asks before it removes"
+        run_button("Import…", MembersImport(), 3),
+        run_button("Export", MembersExport(), 4),
+        run_button("Help", GatehouseHelp(topic="members"), 5),
     )
     where = (
         f"Sites: {', '.join(esc(site, 40) for site in sites[:20])}"
         if sites
         else ":warning: No site is set up yet (MEMBERS_SITES)."
     )
-    blocks = [
-        messages.section("*Members*", menus.member_menu()),
-        *messages.actions(buttons),
-        messages.section(lines),
-        messages.context(where),
-    ]
-    return messages.message("Members: list, show, add, edit, grant, revoke, remove", blocks)
+    find = "*Members*\nFind one, to see why they get in, grant, revoke or remove:"
+    blocks = [messages.section(find, menus.member_menu()), *messages.actions(buttons), messages.context(where)]
+    return messages.message("Members: find, list, or add one", blocks)
 
 
 def address(email: str, *, public: bool) -> str:
@@ -196,6 +191,7 @@ def member_card(
             run_button("Edit…", MembersEdit(email=member.email, site=site), "edit"),
             run_button("Check access", MembersWhy(emails=(member.email,)), "why"),
             run_button("Remove", MembersRemove(emails=(member.email,), site=site), "remove"),
+            run_button("Remove from every site", MembersOffboard(emails=(member.email,)), "offboard"),
             share_button(MembersShow(emails=(member.email,), site=site)),
         ]
     )

@@ -10,10 +10,10 @@ from typing import Any, Final
 from bot.rules.pair_fields import KNOWN_TYPES
 from handlers.blocks.messages import join_words
 from handlers.grammar.command import Part, Rank, Rest
-from handlers.grammar.fields import Choice, Filter, First, Led, Text, original_text, says_field
+from handlers.grammar.fields import WHICH_RULE, Choice, Filter, First, Led, Text, original_text, says_field
 from handlers.grammar.tokens import WEB, Word, quote_word
 
-ONE_RULE: Final = Text("REF", "which rule")
+ONE_RULE: Final = Text("REF", WHICH_RULE)
 BLOCK: Final = {"block": "Cancel", "cancel": "Cancel"}
 """What people call the type, and what the service does."""
 MADE: Final = {"redirect": "Redirect", **BLOCK}

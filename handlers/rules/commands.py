@@ -13,6 +13,7 @@ from handlers.grammar.fields import (
     PAGE,
     REASON,
     REFS,
+    WHICH_RULE,
     Choice,
     Filter,
     First,
@@ -211,7 +212,7 @@ class RulesEdit(RulesCommand):
     verb, synonyms = "edit", ("change", "update")
     summary = "Edit a rule (opens a form)"
     example = "edit #1"
-    ref: str = takes(RuleAlone("REF", "which rule"))
+    ref: str = takes(RuleAlone("REF", WHICH_RULE))
 
 
 @dataclass(frozen=True)

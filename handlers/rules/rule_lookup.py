@@ -18,23 +18,32 @@ from bot.rules.matching import judge, judge_all, why_not_understood
 from bot.rules.model import ACTIVE, INACTIVE, Group, Groups, Rule
 from bot.rules.outcomes import Explained
 from bot.rules.pair_fields import KNOWN_TYPES
-from bot.rules.url import MISTYPED_SCHEME, SCHEME, Url, is_url
+from bot.rules.url import MISTYPED_SCHEME, SCHEME, NotAUrl, Url, is_url
 from bot.text.names import NARROWED, named_group, resolve_name
 from bot.text.search import has_words
 from bot.threads import run_over
-from handlers.blocks import menus
+from handlers.blocks import menus, modals
 from handlers.blocks.inputs import MAX_OPTIONS
-from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage
+from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage, Message
+from handlers.blocks.modals import View
 from handlers.changes.requests import upcoming_changes
 from handlers.errors import NotOneGroup, UnknownFilterValue
 from handlers.grammar.command import Command
 from handlers.rules import views, which_view
-from handlers.rules.commands import RulesFiltered, RulesList, RulesShow, RulesWhich
+from handlers.rules.commands import (
+    RulesCopy,
+    RulesEdit,
+    RulesFiltered,
+    RulesHistory,
+    RulesList,
+    RulesShow,
+    RulesWhich,
+)
 from handlers.rules.match_view import answer_about_rule
 from handlers.rules.reasons import type_word
 from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of, no_rule_error
-from handlers.slack.registry import Click, clicks, handles, offers
-from handlers.slack.reply import Caller, Private, Reply
+from handlers.slack.registry import Click, Form, clicks, handles, offers, submits
+from handlers.slack.reply import Caller, Modal, Private, Reply
 
 ORDERS: Final[dict[str, Callable[[Rule], Any]]] = {
     "name": lambda rule: rule.title.casefold(),
@@ -139,6 +148,10 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 @handles(RulesWhich)
 async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return Private(await _explain(command, caller, gatehouse))
+
+
+async def _explain(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Message:
     url = Url.from_typed(command.url)
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.known, gatehouse)
@@ -151,20 +164,43 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
             command = replace(command, ref=None, unknown=command.ref)
         else:
             verdict = next(judge_all([rule], url, groups))
-            return Private(answer_about_rule(rule, verdict, url, assumed=assumed, public=caller.public))
+            return answer_about_rule(rule, verdict, url, assumed=assumed, public=caller.public)
     rules = listing.known
     route = await follow(await explain_url(rules, url, groups), rules, groups)
     off = which_view.off_rule(route)
     back_on = await _on_again_at(off, gatehouse) if off is not None else None
-    answer = which_view.answer(
+    return which_view.answer(
         route, command=command, gap=listing.gap, assumed=assumed, public=caller.public, back_on=back_on
     )
-    return Private(answer)
 
 
 @clicks("which.details")
 async def which_details(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
     return RulesWhich(click.value, details=True)
+
+
+URL_FORM: Final = "v1.which.form"
+
+
+@clicks("which.ask")
+async def ask_for_url(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return Modal(views.url_form(URL_FORM, caller.channel))
+
+
+async def _answer_about_url(sent: str, caller: Caller, gatehouse: Gatehouse) -> View:
+    await gatehouse.access.require(caller.user, caller.channel, *RulesWhich.acts())
+    return modals.notice(await _explain(RulesWhich(sent), caller, gatehouse), caller.channel)
+
+
+def _url_errors(sent: str) -> dict[str, str]:
+    try:
+        Url.from_typed(sent)
+    except NotAUrl:
+        return {views.URL: "Write a URL such as https://shop.example.com/old."}
+    return {}
+
+
+submits(URL_FORM, Form(views.read_url, _answer_about_url, _url_errors))
 
 
 async def _on_again_at(rule: Rule, gatehouse: Gatehouse) -> datetime | None:
@@ -205,4 +241,6 @@ async def offer_rules(typed: str, caller: Caller, gatehouse: Gatehouse) -> Seque
 
 @clicks("pick.rule")
 async def pick_rule(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
-    return RulesShow(ref=menus.picked_value(click.value))
+    """Do what a command asks for that lacked its rule, where that changes nothing yet; else show the rule, and its buttons."""
+    kind = {"edit": RulesEdit, "copy": RulesCopy, "history": RulesHistory}.get(click.number, RulesShow)
+    return kind(ref=menus.picked_value(click.value))

@@ -10,18 +10,31 @@ from bot.clients.lists import Gap
 from bot.rules.model import BOOKKEEPING, INACTIVE, SERVER_FIELDS, Group, Groups, Pair, Rule
 from bot.rules.pair_fields import PAIR_FIELDS
 from bot.rules.secrets import without_secrets
-from handlers.blocks import menus, messages
-from handlers.blocks.buttons import run_button, share_button, temporary_button, turn_button, turn_buttons, with_menu
+from handlers.blocks import inputs, menus, messages
+from handlers.blocks.buttons import (
+    button,
+    run_button,
+    share_button,
+    temporary_button,
+    turn_button,
+    turn_buttons,
+    with_menu,
+)
 from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, join_commas, quote
+from handlers.blocks.modals import View, frame
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
 from handlers.rules.commands import (
+    RulesCheck,
     RulesCopy,
     RulesDelete,
     RulesEdit,
+    RulesExport,
     RulesGroup,
     RulesGroups,
+    RulesHistory,
+    RulesImport,
     RulesList,
     RulesNew,
     RulesOff,
@@ -48,24 +61,37 @@ SECTION: Final = 1500
 
 
 def menu() -> Message:
-    """Return the menu of what can be done with rules, each as a button or a line to type."""
+    """Return the menu of what can be done with rules: for one that is found there, its card has the rest."""
     buttons = (
-        run_button("List rules", RulesList(), 0, style="primary"),
-        run_button("List rules that are on", RulesList(status="active"), 1),
-        run_button("Create rule…", RulesNew(), 2),
-        run_button("Help", GatehouseHelp(topic="rules"), 3),
+        button("Check a URL…", "v1.which.ask", "url", style="primary"),
+        run_button("List rules", RulesList(), 0),
+        run_button("Create redirect…", RulesNew("Redirect"), 1),
+        run_button("Block a URL…", RulesNew("Cancel"), 2),
+        run_button("Create rule…", RulesNew(), 3),
+        run_button("Check all rules", RulesCheck(), 4),
+        run_button("List groups", RulesGroups(), 5),
+        run_button("Import…", RulesImport(), 6),
+        run_button("Export", RulesExport(), 7),
+        run_button("Help", GatehouseHelp(topic="rules"), 8),
     )
-    lines = (
-        f"`{slash('rules which https://shop.example.com/old')}` shows where a URL ends up\n"
-        f"`{slash('rules list checkout')}` finds rules by any part of name, id or URL\n"
-        f"`{slash('rules off #1 for 2h because it loops')}` switches off the first rule of your last list"
+    find = "*Traffic rules*\nFind one, to switch, edit, copy or delete it:"
+    blocks = [messages.section(find, menus.rule_menu()), *messages.actions(buttons)]
+    return messages.message("Traffic rules: find one, ask where a URL goes, or create one", blocks)
+
+
+URL: Final = "url"
+
+
+def url_form(callback_id: str, channel: str) -> View:
+    """Return the form that asks for a URL; its answer takes its place."""
+    asked = inputs.text(URL, "URL", None, placeholder="https://shop.example.com/old")
+    return frame(
+        "Where does a URL go?", [asked], callback_id=callback_id, submit="Check", metadata={"channel": channel}
     )
-    blocks = [
-        messages.section("*Traffic rules*\nType to find one:", menus.rule_menu()),
-        *messages.actions(buttons),
-        messages.section(lines),
-    ]
-    return messages.message("Traffic rules: find one, list them, or create one", blocks)
+
+
+def read_url(sent: View) -> str:
+    return (inputs.typed_value(inputs.values_of(sent), URL) or "").strip()
 
 
 def rule_card(rule: Rule, *, public: bool, groups: Groups | None = None, more: Sequence[Block] = ()) -> Message:
@@ -136,6 +162,7 @@ def _rule_buttons(rule: Rule) -> list[Block | None]:
             run_button("Edit…", RulesEdit(ref=rule.id), "edit"),
             run_button("Copy…", RulesCopy(ref=rule.id), "copy"),
             run_button("Delete", RulesDelete(refs=(rule.id,)), "delete"),
+            run_button("Show history", RulesHistory(ref=rule.id), "history"),
             share_button(RulesShow(ref=rule.id)),
         ]
     )

@@ -74,6 +74,8 @@ class Guesses:
             return Readings(tuple(self._for_candidates(command, error)))
         if isinstance(error, UnknownSegment) and error.meant:
             return Readings()  # a typo in a command that is otherwise as it should be
+        if isinstance(error, Unclear) and error.lacks and not typed[1].partition(" ")[2]:
+            return Readings()  # the verb of a command alone: what it is about is asked
         known = await self._known_names(caller)
         readings = _read(typed, known, None if error else command)
         if known.missing and not any(each.writes for each in readings.commands):

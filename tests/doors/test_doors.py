@@ -122,6 +122,7 @@ async def test_every_group_through_every_door(play: Players, door: Door) -> None
 
 ELSEWHERE: Final[Mapping[Through, str]] = {
     **dict.fromkeys((GatehouseFreeze, GatehouseUnfreeze), "keep others away: tests/stories/test_frozen.py"),
+    "v1.which.form": "asks where a URL goes: tests/stories/test_menus.py",
     "v1.settings.form": "the settings of a channel: tests/stories/test_settings.py",
     "v1.decision.break_glass": "needs a policy that allows it: tests/stories/test_break_glass.py",
     **dict.fromkeys(("decide.open", "v1.decide.form"), "from a list: tests/stories/test_decide_from_lists.py"),

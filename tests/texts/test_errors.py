@@ -668,9 +668,7 @@ You typed `/rules block promo`\
 """,
             "/rules off": """\
 Which rule? Nothing was changed.
-(thinking_face) Which rule? Nothing was changed.
-For example:
-`/rules off #1 because it loops`  Switch rules off, also for a limited time
+(thinking_face) Which rule? Nothing was changed.  <>
 [Show all commands]
 You typed `/rules off`\
 """,

@@ -11,13 +11,10 @@ def test_lists() -> None:
     assert texts(members.lists()) == snapshot(
         {
             "the menu": """\
-Members: list, show, add, edit, grant, revoke, remove
-Members  <>
-[List members]  [Add member…]  [List segments]  [Help]
-`/members why anna@example.com vip` says why someone has access or doesn’t
-`/members grant anna@example.com vip for 7d` grants access for a week
-`/members list anna segment:vip` searches names and emails
-`/members remove anna@example.com` asks before it removes
+Members: find, list, or add one
+Members
+Find one, to see why they get in, grant, revoke or remove:  <>
+[List members]  [Add member…]  [List segments]  [Import…]  [Export]  [Help]
 Sites: blog, docs\
 """,
             "a list": """\
@@ -80,14 +77,14 @@ Anna Berg on blog
 Anna Berg · blog
 `anna.berg@example.com`
 Segments: `newsletter`
-[Edit…]  [Check access]  ⋯ [Remove]  [Share in channel]\
+[Edit…]  [Check access]  ⋯ [Remove]  [Remove from every site]  [Share in channel]\
 """,
             "show zed@example.com": """\
 (no name) on blog
 (no name) · blog
 `zed@example.com`
 Segments: none
-[Edit…]  [Check access]  ⋯ [Remove]  [Share in channel]\
+[Edit…]  [Check access]  ⋯ [Remove]  [Remove from every site]  [Share in channel]\
 """,
             "show in a channel": """\
 Anna Berg on blog

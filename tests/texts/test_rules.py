@@ -383,13 +383,10 @@ def test_lists() -> None:
     assert texts(rules.lists()) == snapshot(
         {
             "the menu": """\
-Traffic rules: find one, list them, or create one
+Traffic rules: find one, ask where a URL goes, or create one
 Traffic rules
-Type to find one:  <>
-[List rules]  [List rules that are on]  [Create rule…]  [Help]
-`/rules which https://shop.example.com/old` shows where a URL ends up
-`/rules list checkout` finds rules by any part of name, id or URL
-`/rules off #1 for 2h because it loops` switches off the first rule of your last list\
+Find one, to switch, edit, copy or delete it:  <>
+[Check a URL…]  [List rules]  [Create redirect…]  [Block a URL…]  [Create rule…]  [Check all rules]  [List groups]  [Import…]  [Export]  [Help]\
 """,
             "a list": """\
 11 rules, page 1 of 2
@@ -450,14 +447,14 @@ Rule “Old shop to new shop”
 (large_green_circle) “Old shop to new shop” · On
 `https://shop.example.com/old` → `https://shop.example.com/new`
 Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x1`
-[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Share in channel]\
+[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Show history]  [Share in channel]\
 """,
             "show Blog readers to new shop": """\
 Rule “Blog readers to new shop”
 (large_green_circle) “Blog readers to new shop” · On
 `https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`
 Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x6`
-[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Share in channel]\
+[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Show history]  [Share in channel]\
 """,
             "show Campaign links": """\
 Rule “Campaign links”
@@ -477,14 +474,14 @@ Pair 12  `https://shop.example.com/c/12` → `https://shop.example.com/campaign/
 …and 2 more pairs
 Links in the newsletter
 Redirect · (file_folder) Sales campaigns · changed 2026-11-18 11:06 UTC · `Redirect_x10`
-[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Share in channel]\
+[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Show history]  [Share in channel]\
 """,
             "show Chat widget": """\
 Rule “Chat widget”
 (double_vertical_bar) “Chat widget” · On, but its group “Experiments” is off
 `https://shop.example.com/old` → `https://shop.example.com/chat`
 Redirect · (file_folder) Experiments · changed 2026-11-18 11:06 UTC · `Redirect_x9`
-[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Share in channel]\
+[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Show history]  [Share in channel]\
 """,
             "show in the channel": """\
 Rule “Old shop to new shop”

@@ -132,7 +132,7 @@ def test_quotes_in_a_name_do_not_end_it() -> None:
 
 
 VERBS: Final = re.compile(
-    "Add|Approve|Cancel|Do|Ask|Change|Check|Choose|Copy|Create|Decide|Delete|Deny|Edit|Extend|Find|Freeze|Grant|Keep|Lift|List|Mark"
+    "Add|Approve|Block|Cancel|Do|Ask|Change|Check|Choose|Copy|Create|Decide|Delete|Deny|Edit|Export|Extend|Find|Freeze|Grant|Import|Keep|Lift|List|Mark"
     "|Override|Put|Redo|Refresh|Remove|Request|Retry|Revert|Revoke|Run|Search|Share|Show|Sort|Stop|Switch|Try|Undo|Unlock|Use|Withdraw"
 )
 NO_VERBS: Final = frozenset(
@@ -161,7 +161,9 @@ def opens_form(button: Mapping[str, Any]) -> bool:
     if action.startswith(("v1.run.", "v1.turn.")):
         command: Command = parse(*value.partition(" ")[::2])
         return "opens a form" in command.summary
-    return action in FORMS or action.startswith(("v1.temporary", "v1.decide.open", "v1.settings", "v1.home.new"))
+    return action in FORMS or action.startswith(
+        ("v1.temporary", "v1.decide.open", "v1.settings", "v1.home.new", "v1.which.ask")
+    )
 
 
 @pytest.mark.parametrize("room", ROOMS)
