@@ -136,6 +136,9 @@ class Settings(LocalSettings):
     members_requests_per_minute: int | None = Field(
         None, ge=10, description="The same limit for the membership service, all sites together."
     )
+    members_empty_text: str = Field(
+        "", description="Text of the 404 with which the service answers for a site without members."
+    )
     members_segments: str = Field("", description="Segments to offer even while no member has them, comma separated.")
 
     list_fields_to_ignore: str = Field(

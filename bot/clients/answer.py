@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from bot.clients.errors import NOT_FOUND, TOO_MANY, UNAVAILABLE, Refused, refusal
+from bot.clients.errors import FORBIDDEN, NOT_FOUND, TOO_MANY, UNAVAILABLE, Refused, refusal
 from bot.clients.json_text import parse_json
 
 MAX_NAMED_SECONDS: Final = 86_400.0
 """Seconds that ``Retry-After`` counts for at most."""
 
 
+LIMITED: Final = re.compile(r"too many requests|rate.?limit", re.IGNORECASE)
+"""What a service says of too many requests under another status than 429."""
+UNPACKED: Final = {"", "identity", "gzip", "deflate"}
+"""The values of ``Content-Encoding`` that are read."""
 UNSUPPORTED_STATUSES: Final = frozenset({405, 413, 415})
 """Statuses that say that a request was not processed, even where a gateway sent them."""
 
@@ -36,7 +42,9 @@ class Answer:
 
     @property
     def asks_to_wait(self) -> bool:
-        """Whether it is a 429, or a 503 with any ``Retry-After``."""
+        """Whether it is a 429, a 403 that says as much, or a 503 with any ``Retry-After``."""
+        if self.status == FORBIDDEN:
+            return self.headers.get("x-ratelimit-remaining") == "0" or LIMITED.search(self.message) is not None
         return self.status == TOO_MANY or (self.status == UNAVAILABLE and "retry-after" in self.headers)
 
     @property
@@ -99,6 +107,44 @@ class Answer:
         texts = map(document.get, ("message", "error", "detail")) if isinstance(document, dict) else ()
         return next((text for text in texts if isinstance(text, str)), "")
 
+    def describe(self, error: ValueError | None = None) -> str:
+        """Return what it is instead of what was expected, for people, without a word of it. *error*: why it isn't JSON."""
+        packed = self.headers.get("content-encoding", "").lower()
+        if 300 <= self.status < 400:
+            return f"{self.status}, a redirect, which Gatehouse doesn’t follow"
+        if packed not in UNPACKED:
+            return f"{self.status} packed with {'Brotli' if packed == 'br' else 'a method'} that Gatehouse can’t unpack"
+        if not self.body.strip():
+            return f"{self.status} without a body"
+        if self.is_page:
+            return f"{self.status} with a web page, perhaps of a gateway or a login"
+        match error:
+            case None:
+                return f"status {self.status}"
+            case UnicodeDecodeError():
+                return f"{self.status} with text that isn’t UTF-8"
+            case json.JSONDecodeError():
+                return f"{self.status} with a body that isn’t valid JSON"
+            case _:
+                return f"{self.status} with JSON that Gatehouse doesn’t read: {error}"
+
     def document(self) -> Any:
         """Return the body parsed as JSON; raises ValueError where it isn't valid JSON."""
         return parse_json(self.body)
+
+
+def name_shape(value: Any) -> str:
+    """Return what kind of JSON *value* is, for people."""
+    match value:
+        case "true" | "false":
+            return f"the text “{value}”"
+        case bool() | None:
+            return json.dumps(value)
+        case str():
+            return "a text"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return "a number"

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 
 MAX_SERVICE_TEXT: Final = 300
 """Characters of a service's own text that are kept: it is untrusted, and people see it."""
+FORBIDDEN: Final = 403
 NOT_FOUND: Final = 404
 TOO_MANY: Final = 429
 """The HTTP status for too many requests."""
@@ -63,7 +64,7 @@ class Failing(Unreachable):
 
 
 class Unreadable(ClientError):
-    """The answer to a read is not what the specification says."""
+    """The answer to a read is not what the specification says; the text is Gatehouse's own and says what it was."""
 
 
 class UnreadableRecord(Unreadable):
@@ -71,7 +72,10 @@ class UnreadableRecord(Unreadable):
 
 
 class WrongAddress(Unreadable):
-    """A 404 that says nothing about a record: for a list, which every service has, or not in the words of the service."""
+    """A 404 that says nothing about a record: for a list, which every service has, or not in the words of the service.
+
+    The text is that of the answer, if it has one.
+    """
 
 
 class TooLarge(ClientError):
@@ -79,7 +83,7 @@ class TooLarge(ClientError):
 
 
 class OutcomeUnknown(ClientError):
-    """A write was sent and had no clear answer: only a read shows whether it was done."""
+    """A write was sent and had no clear answer, as the text says: only a read shows whether it was done."""
 
 
 class Refusal(ClientError):
@@ -168,9 +172,7 @@ BY_MESSAGE: Final[dict[str, type[Refusal]]] = {
 BY_STATUS: Final[dict[int, type[Refusal]]] = {401: Unauthorized, 403: Unauthorized, 404: NotFound, 409: AlreadyExists}
 
 
-def refusal(service: str, status: int, message: str, retry_after: float | None = None) -> Refusal:
+def refusal(service: str, status: int, message: str) -> Refusal:
     """Return the exception for a clear refusal: chosen by its *message*, or else by its *status*."""
-    if status == 429:
-        return RateLimited(service, message, status, retry_after)
     kind = BY_MESSAGE.get(message.strip().rstrip(".").casefold()) or BY_STATUS.get(status, Refused)
     return kind(service, message or f"status {status}", status)

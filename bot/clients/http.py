@@ -92,6 +92,7 @@ class Service:
 
     *redact* is applied to the service's own text first: some services echo the key that they refuse.
     *not_about_pages*: fields and headers of its lists that say nothing about more records, in lower case.
+    *empty_text*: what it says in a 404 for a list that is empty.
     """
 
     def __init__(
@@ -107,9 +108,11 @@ class Service:
         proxy: str | None = None,
         ca_file: str | None = None,
         not_about_pages: frozenset[str] = frozenset(),
+        empty_text: str = "",
     ) -> None:
         self.name = name
         self.not_about_pages = not_about_pages
+        self.empty_text = empty_text
         self._gate = gate or Gate(name)
         self.redact = redact
         self.limits = limits or CallLimits()
@@ -155,20 +158,22 @@ class Service:
     async def _read_once(self, segments: Sequence[str], query: Mapping[str, str] | None, *, slash: bool) -> Answer:
         try:
             answer = await self._call("GET", segments, query=query, slash=slash)
+        except httpx.DecodingError as error:
+            raise Unreadable(self.name, self._error_text(error)) from error
         except (httpx.HTTPError, TimeoutError) as error:
             raise Unreachable(self.name, self._error_text(error)) from error
         if answer.asks_to_wait:
-            raise RateLimited(self.name, self.redact(answer.message), answer.status, answer.retry_after)
+            raise self._refusal(answer)
         if answer.status >= 500:
             raise Failing(self.name, answer.status)
         if 300 <= answer.status < 400:
-            raise Unreadable(self.name, f"status {answer.status}: a redirect, which is not followed")
+            raise Unreadable(self.name, answer.describe())
         if answer.status == NOT_FOUND and not answer.says_absent:
-            raise WrongAddress(self.name, "status 404, not in the service’s own words")
+            raise WrongAddress(self.name, self.redact(answer.message) or answer.describe())
         if not answer.ok:
             raise self._refusal(answer)
         if answer.status == PARTIAL:
-            raise Unreadable(self.name, "status 206: only a part, though the whole was asked for")
+            raise Unreadable(self.name, "206, only a part, though the whole was asked for")
         return answer
 
     async def write(
@@ -191,7 +196,7 @@ class Service:
             return answer
         if answer.is_refusal:
             raise self._refusal(answer)
-        raise OutcomeUnknown(self.name, f"status {answer.status}")
+        raise OutcomeUnknown(self.name, answer.describe())
 
     def _error_text(self, error: Exception) -> str:
         """Return *error* in words for people, with the text of a refusing proxy, such as 407 Proxy Authentication Required."""
@@ -199,7 +204,9 @@ class Service:
         return next((told for kinds, told in ERROR_TEXTS if isinstance(error, kinds)), "no answer") + words
 
     def _refusal(self, answer: Answer) -> Refusal:
-        return refusal(self.name, answer.status, self.redact(answer.message), answer.retry_after)
+        if answer.asks_to_wait:
+            return RateLimited(self.name, self.redact(answer.message), answer.status, answer.retry_after)
+        return refusal(self.name, answer.status, self.redact(answer.message))
 
     async def _call(
         self,

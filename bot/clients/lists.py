@@ -8,13 +8,16 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Final, Generic, TypeVar
 
-from bot.clients.answer import Answer
+from pydantic import ValidationError
+
+from bot.clients.answer import LIMITED, Answer, name_shape
 from bot.clients.errors import (
     ClientError,
     NotFound,
     OutcomeUnknown,
     RateLimited,
     Refusal,
+    Refused,
     Unauthorized,
     Unreadable,
     WrongAddress,
@@ -23,8 +26,9 @@ from bot.clients.errors import (
 from bot.clients.gate import CallContext, Priority
 from bot.clients.http import Service
 from bot.clients.json_text import parse_large_json
-from bot.clients.pages import Page, Query, page_of
+from bot.clients.pages import Page, Query, display_name, page_of
 from bot.members.model import Member, find_by_email
+from bot.text.documents import without_choices
 from bot.threads import FEW, run_uncollected
 
 T = TypeVar("T")
@@ -34,6 +38,7 @@ SETTING: Final = "LIST_FIELDS_TO_IGNORE"
 """The setting that names the fields which are not about pages."""
 
 
+MAX_NAMED_FIELDS: Final = 3
 MAX_SIGNS: Final = 12
 """How many fields are named that may be about more records."""
 
@@ -149,7 +154,7 @@ class Lists(Generic[T]):
             query = page.following
             if self._takes_size is None and "offset" in query:
                 self._takes_size = True
-        raise Unreadable(self.service.name, f"its list has more than {MAX_PAGES:,} pages")
+        raise Unreadable(self.service.name, f"a list of more than {MAX_PAGES:,} pages")
 
     async def _page(self, query: Query, priority: Priority) -> Page:
         if not self._takes_size or not query.keys() <= {"offset"}:
@@ -165,12 +170,15 @@ class Lists(Generic[T]):
     async def _fetch_page(self, query: Query, priority: Priority) -> Page:
         try:
             answer = await self.service.read(*self.path, priority=priority, query=query, slash=self.slash)
-        except NotFound as error:
+        except (NotFound, WrongAddress) as error:
+            if self.service.empty_text and str(error) == self.service.empty_text:
+                return Page([], None, None)
             raise WrongAddress(self.service.name, str(error)) from error
         document = await self.opened(self.service, answer)
         records = self.records(document)
         if records is None:
-            raise Unreadable(self.service.name, "no list in the answer")
+            where = " in “data”" if self.records is records_of else ""
+            raise Unreadable(self.service.name, f"JSON without a list of {self.path[-1]}{where}")
         return page_of(answer, document, records, ignored=self.service.not_about_pages)
 
 
@@ -235,7 +243,7 @@ class _Reading(Generic[T]):
 Document = dict[str, Any]
 
 
-def records(document: Document) -> list[Any] | None:
+def records_of(document: Document) -> list[Any] | None:
     """Return the list in an answer; None where it has none."""
     found = document.get("data")
     return found if isinstance(found, list) else None
@@ -246,8 +254,13 @@ async def read_json(service: Service, answer: Answer) -> Any:
     try:
         document = await parse_large_json(answer.body)
     except ValueError as error:
-        raise Unreadable(service.name, f"no JSON: {error}") from error
-    _raise_refusal(service, answer, document, ("message",))
+        raise Unreadable(service.name, answer.describe(error)) from error
+    try:
+        _raise_refusal(service, answer, document, ("message",))
+    except Refused as error:
+        if LIMITED.search(str(error)):
+            raise RateLimited(service.name, str(error), answer.status, answer.retry_after) from error
+        raise
     return document
 
 
@@ -256,11 +269,16 @@ async def read_document(service: Service, answer: Answer) -> Document:
 
     Raises Unreadable or a Refusal.
     """
-    document = await read_json(service, answer)
+    return _checked_success(service, await read_json(service, answer), Unreadable)
+
+
+def _checked_success(service: Service, document: Any, error: type[ClientError]) -> Document:
+    """Return *document*, the JSON of an answer; raises *error* where it isn't an object with ``success: true``."""
     if not isinstance(document, dict):
-        raise Unreadable(service.name, "the answer is not a JSON object")
-    if document.get("success") is not True:
-        raise Unreadable(service.name, "the answer does not say success")
+        raise error(service.name, f"JSON, but {name_shape(document)} instead of an object")
+    if (success := document.get("success")) is not True:
+        what = "without “success”" if success is None else f"whose “success” is {name_shape(success)}"
+        raise error(service.name, f"JSON {what}")
     return document
 
 
@@ -272,7 +290,7 @@ async def json_of_write(service: Service, answer: Answer, *messages: str) -> Any
     try:
         document = await parse_large_json(answer.body)
     except ValueError as error:
-        raise OutcomeUnknown(service.name, f"unreadable answer: {error}") from error
+        raise OutcomeUnknown(service.name, answer.describe(error)) from error
     _raise_refusal(service, answer, document, messages)
     return document
 
@@ -285,9 +303,15 @@ async def send_once(service: Service, method: str, *segments: str, context: Call
     document = await json_of_write(
         service, await service.write(method, *segments, context=context, body=body), "message"
     )
-    if not isinstance(document, dict) or document.get("success") is not True:
-        raise OutcomeUnknown(service.name, "the answer does not say success")
-    return document
+    return _checked_success(service, document, OutcomeUnknown)
+
+
+def name_fields(error: ValidationError) -> str:
+    """Return the first fields of a record that are missing or wrong, each in quotes; empty where it is no object."""
+    found = dict.fromkeys(
+        display_name([*map(str, place)]) for each in error.errors() if (place := without_choices(each["loc"]))
+    )
+    return ", ".join(f"“{name}”" for name in list(found)[:MAX_NAMED_FIELDS])
 
 
 def _raise_refusal(service: Service, answer: Answer, document: Any, messages: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from bot.clients.cache import SharedList
 from bot.clients.errors import AlreadyExists, BadIdentifier, Refused, Unreadable
 from bot.clients.http import Service
-from bot.clients.lists import Lists, json_of_write, member_in, read_json
+from bot.clients.lists import Lists, json_of_write, member_in, name_fields, read_json
 from bot.members.model import SITE_ID, Member
 from bot.text.emails import BadEmail, checked_email
 from bot.text.search import text_of_member
@@ -49,13 +49,18 @@ class MembersReader(SharedList[Member]):
 
     def _read(self, found: Iterable[Any]) -> Iterator[Member | None]:
         """Yield each record as a member, or None where it is not one; raises Unreadable where no record is a member."""
-        none_is_one = None
+        wrong, is_any_one = None, False
         for record in found:
-            member = _member(record)
-            none_is_one = none_is_one is not False and member is None
-            yield member
-        if none_is_one:
-            raise Unreadable(self._service.name, "none of the records in the answer is a member")
+            try:
+                yield Member.model_validate(record)
+                is_any_one = True
+            except ValidationError as error:
+                wrong = error
+                yield None
+        if wrong is not None and not is_any_one:
+            fields = name_fields(wrong)
+            why = f": {fields} missing or with an unexpected value" if fields else ""
+            raise Unreadable(self._service.name, f"a list in which no record is a member{why}")
 
 
 class MembersClient(MembersReader):
@@ -113,10 +118,3 @@ def _records(document: Any) -> list[Any] | None:
             if (found := _records(document.get(name))) is not None:
                 return found
     return None
-
-
-def _member(record: Any) -> Member | None:
-    try:
-        return Member.model_validate(record)
-    except ValidationError:
-        return None

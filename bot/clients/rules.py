@@ -24,10 +24,8 @@ from bot.clients.errors import (
 )
 from bot.clients.gate import Priority
 from bot.clients.http import Service
-from bot.clients.lists import Listing, Lists, read_document, records, send_once
-from bot.clients.pages import display_name
+from bot.clients.lists import Listing, Lists, name_fields, read_document, records_of, send_once
 from bot.rules.model import BOOKKEEPING, RULE_ID, Group, Groups, Rule, RuleDraft
-from bot.text.documents import without_choices
 from bot.text.search import text_of_rule
 
 Body = dict[str, Any]
@@ -108,16 +106,11 @@ MAX_PAIRS_READ: Final = 5_000
 """Pairs of one rule that are read: a rule is processed in one go, which blocks the event loop."""
 
 
-MAX_NAMED_FIELDS: Final = 3
-
-
 def _unreadable_error(service: str, record: Any, error: ValidationError) -> Unreadable:
     """Return the error for a *record* that is not a rule; it names the wrong fields if the record has the id of a rule."""
     if not isinstance(record, dict) or not isinstance(record.get("id"), str):
-        return Unreadable(service, f"no rule: {error.error_count()} fields are wrong")
-    named = dict.fromkeys(display_name([*map(str, without_choices(each["loc"]))]) for each in error.errors())
-    fields = ", ".join(f"“{name}”" for name in list(named)[:MAX_NAMED_FIELDS])
-    return UnreadableRecord(service, f"unexpected value in {fields}")
+        return Unreadable(service, "JSON without a rule in “data”")
+    return UnreadableRecord(service, f"unexpected value in {name_fields(error)}")
 
 
 def _pairs_in(record: Any) -> int:
@@ -131,7 +124,7 @@ class RulesReader(SharedList[Rule]):
     def __init__(self, service: Service) -> None:
         self._service = service
         self._bodies = RuleBodies()
-        rules = Lists(service, ("rules",), read_document, records, self._read, lambda rule: rule.id)
+        rules = Lists(service, ("rules",), read_document, records_of, self._read, lambda rule: rule.id)
         super().__init__(rules.read, text_of_rule)
 
     async def get(self, rule_id: str) -> Rule:
@@ -152,7 +145,7 @@ class RulesReader(SharedList[Rule]):
             raise _unreadable_error(self._service.name, record, error) from error
         self._bodies.note(rule)
         if rule_id not in {None, rule.id}:
-            raise Unreadable(self._service.name, "it answered with another rule")
+            raise Unreadable(self._service.name, "another rule than the one that was asked for")
         return rule
 
     def _checked_id(self, rule_id: str) -> str:
@@ -229,7 +222,9 @@ class GroupsReader(SharedList[Group]):
     def __init__(self, service: Service, *, wait: float = ADDITION_SECONDS) -> None:
         self._service = service
         self._wait = wait
-        self._list: Lists[Group] = Lists(service, ("groups",), read_document, records, _groups, lambda group: group.id)
+        self._list: Lists[Group] = Lists(
+            service, ("groups",), read_document, records_of, _groups, lambda group: group.id
+        )
         super().__init__(self._read, lambda group: group.title)
         self._is_silent = Kept[bool]()
 
@@ -293,9 +288,9 @@ class GroupsClient(GroupsReader):
         try:
             stored = Group.model_validate(document.get("data"))
         except ValidationError as error:
-            raise OutcomeUnknown(self._service.name, "the answer is no group") from error
+            raise OutcomeUnknown(self._service.name, "JSON without a group in “data”") from error
         if stored.id != group.id:
-            raise OutcomeUnknown(self._service.name, "it answered with another group")
+            raise OutcomeUnknown(self._service.name, "another group than the one that was changed")
         return stored
 
 

@@ -55,6 +55,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
                 proxy=settings.proxy_for(base_url),
                 ca_file=settings.ca_file,
                 not_about_pages=settings.ignored_list_fields,
+                empty_text=settings.members_empty_text if name == "members" else "",
             )
             return await stack.enter_async_context(service)
 

@@ -249,7 +249,7 @@ OUTCOME_WORDS: Final[Table] = {
         if e.is_ours
         else f"The {e.service} service is not available for a while (503)."
         if e.status == client.UNAVAILABLE
-        else f"The {e.service} service is rate-limiting Gatehouse (429).",
+        else f"The {e.service} service is rate-limiting Gatehouse ({e.status}).",
         next=f"Try again at {clock_time(e.until)}."
         if e.until and e.is_ours
         else f"It accepts requests again at {clock_time(e.until)}."
@@ -273,17 +273,18 @@ OUTCOME_WORDS: Final[Table] = {
     ),
     client.WrongAddress: lambda e: Words(
         f"The {e.service} service has nothing at the address that Gatehouse asked (404).",
-        "RULES_BASE_URL is wrong, or a gateway in front of the service answered."
-        if e.service == "rules"
-        else "MEMBERS_BASE_URL or the site’s id in MEMBERS_SITES is wrong, or a gateway in front of the service answered.",
-        "Ask your Gatehouse admin to run `python -m bot check --online`.",
+        f"It answered: {as_sentence(esc(str(e)))} "
+        + ("RULES_BASE_URL" if e.service == "rules" else "MEMBERS_BASE_URL or the site’s id in MEMBERS_SITES")
+        + " is wrong, or a gateway in front of the service answered.",
+        "Ask your Gatehouse admin to run `python -m bot check --online`"
+        + (", or to set MEMBERS_EMPTY_TEXT if the site has no members yet." if e.service == "members" else "."),
         again={"Check status": STATUS},
     ),
     client.UnreadableRecord: lambda e: Words(
         f"Gatehouse can’t read this rule: {as_sentence(esc(str(e)))}", next="Correct it where it was made."
     ),
     client.Unreadable: lambda e: Words(
-        f"The {e.service} service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.",
+        f"Gatehouse can’t read the answer of the {e.service} service: {as_sentence(esc(str(e)))}",
         next="Try again. If it keeps happening, tell the people who run the service.",
     ),
     client.TooLarge: lambda e: Words(
@@ -296,7 +297,7 @@ OUTCOME_WORDS: Final[Table] = {
         "Try again. If it keeps happening, tell the people who run the service. Naming things by id still works.",
     ),
     client.OutcomeUnknown: lambda e: Words(
-        f"The {e.service} service gave no clear answer. It may or may not have been done.",
+        f"The {e.service} service gave no clear answer ({esc(str(e))}). It may or may not have been done.",
         next="Check it before you try again.",
         unchanged=None,
     ),

@@ -91,7 +91,16 @@ class OddMembers:
         return JSONResponse([*self.records])
 
     def app(self) -> Starlette:
-        return Starlette(routes=[Route("/{rest:path}", self.all)])
+        return Starlette(routes=[Route("/{rest:path}", self.all, methods=["GET", "POST"])])
+
+
+class NoMembers(OddMembers):
+    """One that answers 404 for a site until somebody is added."""
+
+    async def all(self, request: Request) -> Response:
+        if request.method == "POST":
+            self.records = (await request.json(),)
+        return JSONResponse([*self.records]) if self.records else JSONResponse({"error": "No members"}, 404)
 
 
 @asynccontextmanager
@@ -100,7 +109,8 @@ async def people(odd: OddService | OddMembers, folder: Path) -> AsyncIterator[tu
         services = await stack.enter_async_context(running_services(str(folder / "services.db")))
         slack = await stack.enter_async_context(running_slack(document("http://x"), SHOP))
         url = await stack.enter_async_context(serving(odd.app()))
-        chosen = settings(slack, services, folder / "bot.db").model_copy(update={odd.setting: url + odd.path})
+        update = {odd.setting: url + odd.path, "members_empty_text": "No members"}
+        chosen = settings(slack, services, folder / "bot.db").model_copy(update=update)
         bot = await stack.enter_async_context(running(chosen, timing=QUICK))
         slack.delivery.url = f"{await stack.enter_async_context(serving(bot.web))}/slack/events"
         yield Person(slack, "U0ALICE01", OPS), Person(slack, "U0CARA001", OPS)
@@ -246,6 +256,15 @@ async def test_two_records_of_one_email_are_told(other: dict[str, object], is_la
             answer = bob.slack_text(await bob.says(f"/members {text} site:blog"))
             assert "1 of 2" in answer, text
         assert "Can’t tell" in bob.slack_text(await bob.says("/members why anna@t.example vip"))
+
+
+async def test_a_site_that_is_not_found_while_it_is_empty_gets_its_first_member(tmp_path: Path) -> None:
+    async with people(site := NoMembers(), tmp_path) as (bob, _):
+        assert "No members found on blog" in bob.slack_text(await bob.says("/members list site:blog"))
+        await bob.opens("/members add anna@t.example named Anna site:blog")
+        assert await bob.submits() == {}
+        await bob.sees("[Undo]")
+        assert [one["email"] for one in site.records] == ["anna@t.example"]
 
 
 BLOCKED: dict[str, object] = {

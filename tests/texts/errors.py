@@ -77,8 +77,8 @@ def services() -> Iterator[Sample]:
         "401": client.Unauthorized("rules", "Unauthorized action", 401),
         "403 of a site": client.Unauthorized("members", "Forbidden", 403),
         "404": client.NotFound("rules", "Rule not found", 404),
-        "no list of rules": client.WrongAddress("rules", "status 404"),
-        "no list of members": client.WrongAddress("members", "status 404"),
+        "no list of rules": client.WrongAddress("rules", "404 with a web page, perhaps of a gateway or a login"),
+        "no list of members": client.WrongAddress("members", "Site not found"),
         "429": client.RateLimited("rules"),
         "503 with Retry-After": client.RateLimited("rules", status=client.UNAVAILABLE),
         "our own limit": client.RateLimited("rules", is_ours=True),
@@ -87,9 +87,9 @@ def services() -> Iterator[Sample]:
         "no answer": client.Unreachable("rules", "TimeoutError"),
         "a 502": client.Failing("rules", 502),
         "an unreadable rule": client.UnreadableRecord("rules", "unexpected value in “pairs.0.source”"),
-        "a proxy's page": client.Unreadable("rules", "text/html"),
+        "a proxy's page": client.Unreadable("rules", "200 with a web page, perhaps of a gateway or a login"),
         "an answer too large": client.TooLarge("rules"),
-        "a write without an answer": client.OutcomeUnknown("rules"),
+        "a write without an answer": client.OutcomeUnknown("rules", "no answer in time"),
     }
     for title, error in found.items():
         yield f"{title}, reading", of(error, "/rules list")

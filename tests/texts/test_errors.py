@@ -52,28 +52,28 @@ You typed `/rules off Old shop` · Reference `01234567`\
             "no list of rules, reading": """\
 The rules service has nothing at the address that Gatehouse asked (404).
 (warning) The rules service has nothing at the address that Gatehouse asked (404).
-RULES_BASE_URL is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`.
+It answered: 404 with a web page, perhaps of a gateway or a login. RULES_BASE_URL is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`.
 [Check status]
 You typed `/rules list` · Reference `01234567`\
 """,
             "no list of rules, changing": """\
 The rules service has nothing at the address that Gatehouse asked (404). Nothing was changed.
 (warning) The rules service has nothing at the address that Gatehouse asked (404).
-Nothing was changed. RULES_BASE_URL is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`.
+Nothing was changed. It answered: 404 with a web page, perhaps of a gateway or a login. RULES_BASE_URL is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`.
 [Check status]
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
             "no list of members, reading": """\
 The members service has nothing at the address that Gatehouse asked (404).
 (warning) The members service has nothing at the address that Gatehouse asked (404).
-MEMBERS_BASE_URL or the site’s id in MEMBERS_SITES is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`.
+It answered: Site not found. MEMBERS_BASE_URL or the site’s id in MEMBERS_SITES is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`, or to set MEMBERS_EMPTY_TEXT if the site has no members yet.
 [Check status]
 You typed `/rules list` · Reference `01234567`\
 """,
             "no list of members, changing": """\
 The members service has nothing at the address that Gatehouse asked (404). Nothing was changed.
 (warning) The members service has nothing at the address that Gatehouse asked (404).
-Nothing was changed. MEMBERS_BASE_URL or the site’s id in MEMBERS_SITES is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`.
+Nothing was changed. It answered: Site not found. MEMBERS_BASE_URL or the site’s id in MEMBERS_SITES is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`, or to set MEMBERS_EMPTY_TEXT if the site has no members yet.
 [Check status]
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
@@ -179,14 +179,14 @@ Nothing was changed. Correct it where it was made.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
             "a proxy's page, reading": """\
-The rules service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.
-(warning) The rules service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.
+Gatehouse can’t read the answer of the rules service: 200 with a web page, perhaps of a gateway or a login.
+(warning) Gatehouse can’t read the answer of the rules service: 200 with a web page, perhaps of a gateway or a login.
 Try again. If it keeps happening, tell the people who run the service.
 You typed `/rules list` · Reference `01234567`\
 """,
             "a proxy's page, changing": """\
-The rules service sent an answer that Gatehouse can’t read, possibly a proxy’s error page. Nothing was changed.
-(warning) The rules service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.
+Gatehouse can’t read the answer of the rules service: 200 with a web page, perhaps of a gateway or a login. Nothing was changed.
+(warning) Gatehouse can’t read the answer of the rules service: 200 with a web page, perhaps of a gateway or a login.
 Nothing was changed. Try again. If it keeps happening, tell the people who run the service.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
@@ -203,14 +203,14 @@ Nothing was changed. Your Gatehouse admin can raise SERVICE_MAX_BYTES.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
             "a write without an answer, reading": """\
-The rules service gave no clear answer. It may or may not have been done.
-(warning) The rules service gave no clear answer. It may or may not have been done.
+The rules service gave no clear answer (no answer in time). It may or may not have been done.
+(warning) The rules service gave no clear answer (no answer in time). It may or may not have been done.
 Check it before you try again.
 You typed `/rules list` · Reference `01234567`\
 """,
             "a write without an answer, changing": """\
-The rules service gave no clear answer. It may or may not have been done.
-(warning) The rules service gave no clear answer. It may or may not have been done.
+The rules service gave no clear answer (no answer in time). It may or may not have been done.
+(warning) The rules service gave no clear answer (no answer in time). It may or may not have been done.
 Check it before you try again.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
