@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -94,8 +95,11 @@ async def running_sandbox(
     folder.mkdir(parents=True, exist_ok=True)
     page, rules, members, bot = ports
     async with AsyncExitStack() as stack:
+        clock = time.time if now is None else lambda: now().timestamp()
         services = await stack.enter_async_context(
-            running_services(str(folder / "services.db"), seed=seed, switches=switches, ports=(rules, members))
+            running_services(
+                str(folder / "services.db"), seed=seed, switches=switches, ports=(rules, members), now=clock
+            )
         )
         manifest = document(None if transport == "socket" else "http://127.0.0.1", command_prefix)
         granted = manifest["oauth_config"]["scopes"]

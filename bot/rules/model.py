@@ -110,27 +110,38 @@ class RuleDraft(ServiceRecord):
         return kept
 
 
-class Rule(RuleDraft):
-    """A stored rule, with the id that the service gave it."""
+class Stored(ServiceRecord):
+    """What the service has stored, with the id that it gave it; its dates in epoch milliseconds, None where it sends none."""
 
     id: str = Field(min_length=1)
     modification_date: Any = Field(default=None, alias="modificationDate")
+    creation_date: Any = Field(default=None, alias="creationDate")
 
     @property
     def modified(self) -> int | None:
-        """Return the time of the last change in epoch milliseconds; None where the service doesn't send it."""
-        made = self.modification_date
-        return made if isinstance(made, int) and not isinstance(made, bool) else None
+        return _date(self.modification_date)
+
+    @property
+    def created(self) -> int | None:
+        return _date(self.creation_date)
+
+
+def _date(sent: Any) -> int | None:
+    """Return a date of the service; None for what is none, such as seconds, which would lie in January 1970."""
+    return sent if isinstance(sent, int) and not isinstance(sent, bool) and 10**12 <= sent < 10**13 else None
+
+
+class Rule(Stored, RuleDraft):
+    """A stored rule."""
 
 
 def _without_id(pair: Pair) -> dict[str, Any]:
     return {name: value for name, value in pair.document().items() if name != "id"}
 
 
-class Group(ServiceRecord):
+class Group(Stored):
     """A stored group."""
 
-    id: str = Field(min_length=1)
     name: Text | None = None
     status: Text | None = None
 

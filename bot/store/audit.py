@@ -75,6 +75,8 @@ class Filters:
     """Only entries about exactly these targets."""
     unreadable: tuple[str, ...] = ()
     """Services whose changes are left out, since the reader may not read them."""
+    only: tuple[str, ...] = ()
+    """Events that are wanted; none means all."""
     without: tuple[str, ...] = ()
     """Events that are left out."""
     last_of_each: bool = False
@@ -186,6 +188,8 @@ def _select(filters: Filters) -> sa.Select[Any]:
         query = query.where(audit.c.at >= micros(filters.since))
     for service in filters.unreadable:
         query = query.where(sa.or_(audit.c.change_id == "", sa.not_(audit.c.target.startswith(service))))
+    if filters.only:
+        query = query.where(audit.c.event.in_(filters.only))
     if filters.without:
         query = query.where(audit.c.event.not_in(filters.without))
     if filters.ref:

@@ -7,13 +7,14 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import timedelta
 from typing import Any, Final
 
 from bot.changes.effects import find_closing
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import LIVE, State
+from bot.changes.past import is_elsewhere
 from bot.clients.errors import ClientError
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
@@ -23,11 +24,9 @@ from bot.rules.model import RULE_ID
 from bot.store.audit import Entry, Filters
 from bot.store.db import UnreadableRow
 from bot.store.outbox import Purpose
-from bot.text.times import moment_since, parse_since
 from handlers.blocks.messages import ListPage, plural, strip_markup
 from handlers.changes.decisions import can_decide
 from handlers.changes.list_view import MAX_LISTED, RowFacts, unshown_line
-from handlers.changes.requests import zone_of
 from handlers.changes.times import due_order
 from handlers.errors import BadFilter
 from handlers.explain.table import words_for
@@ -44,12 +43,14 @@ from handlers.gatehouse.views import Waiting
 from handlers.grammar.command import Command
 from handlers.members.commands import MembersCommand
 from handlers.rules.commands import RulesCommand, RulesHistory
+from handlers.rules.past import elsewhere_line, moment_of
 from handlers.rules.rule_refs import REFERENCE, NotOne, find_rule
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Private, Reply
 
 MAX_LOOKED_THROUGH: Final = 200
 """Open changes that are looked through for those that somebody may read, and changes of a rule for its history."""
+DAY: Final = timedelta(days=1)
 STEPS: Final = ("announced", "applying")
 MECHANICS: Final = (*STEPS, "begun")
 """Events that say how something was done rather than what; the export has them."""
@@ -59,7 +60,11 @@ MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})(?:\|[^<>]*)?>|([UW][A-Z0-
 @handles(GatehouseAudit)
 async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -> Reply:
     who = _person_id(command.who, caller)
-    since = None if command.since is None else await moment_of(command.since, caller, gatehouse)
+    since = (
+        None
+        if command.since is None
+        else await moment_of(command.since, caller, gatehouse, "gatehouse audit since:24h")
+    )
     all_readable = Filters(unreadable=await unreadable_services(caller, gatehouse))
     about = await _target_filters((command.ref or "").strip(), all_readable, gatehouse)
     filters = replace(about, who=who, since=since, without=MECHANICS, last_of_each=True)
@@ -68,7 +73,10 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
     page = ListPage.of_part(found, command.page, MAX_LISTED)
     changes = await changes_behind(page.items, gatehouse, as_sets=not command.ref)
     facts = await facts_of(changes.values(), gatehouse)
-    return Private(audit_view.entries(page, changes, facts, filters, public=caller.public, command=command))
+    lead = ""
+    if replace(command, since=None) == GatehouseAudit():
+        lead = await elsewhere_line(since or gatehouse.now() - DAY, filters.unreadable, gatehouse)
+    return Private(audit_view.entries(page, changes, facts, filters, lead, public=caller.public, command=command))
 
 
 async def facts_of(changes: Iterable[Change], gatehouse: Gatehouse) -> RowFacts:
@@ -158,19 +166,6 @@ def _person_id(text: str | None, caller: Caller) -> str | None:
             f"Slack doesn’t know “{text[:40]}”. Type @ and pick the person from the list.", "gatehouse audit who:me"
         )
     return match[1] or match[2]
-
-
-async def moment_of(
-    text: str, caller: Caller, gatehouse: Gatehouse, example: str = "gatehouse audit since:24h"
-) -> datetime:
-    """Return the moment since which *text* is; raises BadFilter, with a command as an *example*."""
-    if (since := parse_since(text)) is None:
-        raise BadFilter(f"“{text[:40]}” isn’t a time. Write 24h, 7d, today, yesterday or last night.", example)
-    # Lengths need no answer of Slack’s.
-    zone = (await gatehouse.access.directory.person(caller.user)).tz if since.wall else "UTC"
-    if (moment := moment_since(since, zone_of(zone), gatehouse.now())) is None:
-        raise BadFilter(f"“{text[:40]}” isn’t in the past. Write 24h, 7d, today, yesterday or last night.", example)
-    return moment
 
 
 @handles(GatehouseHelp)
@@ -314,7 +309,7 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
     page = ListPage.of(changes, command.page, MAX_LISTED)
     of_group = await gatehouse.store.changes.list_by_targets([f"groups/{group}"], 1) if group else ()
     facts = await facts_of([*page.items, *of_group], gatehouse)
-    outside = modified if modified is not None and _is_by_others(modified, changes) else None
+    outside = modified if modified is not None and is_elsewhere(modified, changes) else None
     return Private(
         audit_view.history(
             page,
@@ -326,22 +321,3 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
             command=command,
         )
     )
-
-
-def _is_by_others(modified: int, changes: Sequence[Change]) -> bool:
-    """Whether a rule was *modified* (epoch milliseconds) later than all that we made of it: as read back, or by our clock."""
-    ours = [0]
-    for change in changes:
-        if change.state is State.APPLIED:
-            read_back = (change.run.result or {}).get("modificationDate")
-            finished = change.run.finished_at
-            ours.append(
-                read_back if isinstance(read_back, int) else int(finished.timestamp() * 1000) if finished else modified
-            )
-        elif change.state in UNCLEAR:
-            return False
-    return modified > max(ours)
-
-
-UNCLEAR: Final = frozenset({State.APPLYING, State.UNKNOWN, State.UNSETTLED})
-"""States in which the last change of a rule may be ours."""

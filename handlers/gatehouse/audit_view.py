@@ -28,14 +28,18 @@ def entries(
     changes: Mapping[str, Change],
     facts: RowFacts,
     filters: Filters,
+    elsewhere: str = "",
     *,
     public: bool,
     command: GatehouseAudit,
 ) -> Message:
-    """Return a page of what happened, the newest first: a row for each change, a line for anything else."""
+    """Return a page of what happened, the newest first: a row for each change, a line for anything else.
+
+    *elsewhere*: the line about what was changed elsewhere.
+    """
     looked_for, unread = _filters_text(filters, command), unshown_line(filters.unreadable)
     if not page.items:
-        return empty_message(":mag:", f"{nothing_text(unread)} is on record{looked_for}.", unread)
+        return empty_message(":mag:", f"{nothing_text(unread)} is on record{looked_for}.", unread + elsewhere)
     told = [
         row(change, facts, public=public, more=_action_of_another(entry, change))
         if (change := changes.get(entry.change_id)) is not None
@@ -43,7 +47,11 @@ def entries(
         for entry in page.items
     ]
     return list_message(
-        "What happened", [*map(messages.section, dict.fromkeys(told))], page, command, lead=looked_for + unread
+        "What happened",
+        [*map(messages.section, dict.fromkeys(told))],
+        page,
+        command,
+        lead=looked_for + unread + elsewhere,
     )
 
 

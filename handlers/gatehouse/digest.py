@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from bot.gatehouse import Gatehouse
@@ -12,24 +12,24 @@ from handlers.changes.list_view import unshown_line
 from handlers.changes.times import due_at
 from handlers.gatehouse import digest_view
 from handlers.gatehouse.answers import (
+    DAY,
     MAX_LOOKED_THROUGH,
     STEPS,
     changes_behind,
     coming_changes,
     facts_of,
-    moment_of,
     readable,
     unreadable_services,
     waiting_changes,
 )
 from handlers.gatehouse.commands import A_DAY, GatehouseDigest
 from handlers.gatehouse.digest_view import Digest
+from handlers.rules.past import elsewhere_line, moment_of
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Private, Reply
 
 MAX_ENTRIES: Final = 5_000
 """Entries that a digest counts."""
-AHEAD: Final = timedelta(hours=24)
 
 
 @handles(GatehouseDigest)
@@ -49,13 +49,13 @@ async def read_digest(since: datetime, caller: Caller, gatehouse: Gatehouse) -> 
     changes = list({each.id: each for entry in ended if (each := behind.get(entry.change_id))}.values())
     waiting = await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH)
     waiting = replace(waiting, changes=readable(waiting.changes, unreadable))
-    soon = gatehouse.now() + AHEAD
+    soon = gatehouse.now() + DAY
     comes = [each for each in await coming_changes(gatehouse) if (at := due_at(each)) is None or at <= soon]
     coming = readable(comes, unreadable)
     return Digest(
         entries=entries,
         has_all=len(entries) < MAX_ENTRIES,
-        unread=unshown_line(unreadable),
+        unread=unshown_line(unreadable) + await elsewhere_line(since, unreadable, gatehouse),
         changes=changes,
         waiting=waiting,
         coming=coming,

@@ -66,7 +66,7 @@ class Digest:
     has_all: bool = True
     """Whether these are all entries of its time."""
     unread: str = ""
-    """The line that says that there may be changes that its reader may not read."""
+    """The lines about changes that its reader may not read, or that were made elsewhere."""
     changes: Sequence[Change] = ()
     """The finished changes, newest first; a bulk change as one."""
     waiting: Waiting = field(default_factory=Waiting)
@@ -103,10 +103,10 @@ def digest_texts(found: Digest, *, since: datetime, public: bool) -> list[str]:
     ]
     said = _counts_text(found)
     if not said and not any(parts):
-        said = "nothing happened, nothing is waiting, and nothing is planned for the next 24 hours."
+        said = "nothing happened through Gatehouse, nothing is waiting, and nothing is planned for the next 24 hours."
         return [f":newspaper: *{title}:* {said}{found.unread}"]
     many = "" if found.has_all else f"\nThis counts only the last {len(found.entries):,} entries."
-    head = f":newspaper: *{title}*\n{said or 'Nothing happened.'}{many}{found.unread}"
+    head = f":newspaper: *{title}*\n{said or 'Nothing happened through Gatehouse.'}{many}{found.unread}"
     return [head, *(text for part in parts for text in part)]
 
 

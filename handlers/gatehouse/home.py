@@ -15,10 +15,11 @@ from handlers.blocks import modals
 from handlers.blocks.modals import View
 from handlers.changes.decisions import can_decide
 from handlers.gatehouse import home_view
-from handlers.gatehouse.answers import coming_changes, facts_of, readable, unreadable_services, waiting_changes
+from handlers.gatehouse.answers import DAY, coming_changes, facts_of, readable, unreadable_services, waiting_changes
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.gatehouse.decide_form import MAX_OPEN
 from handlers.members.member_refs import preferences
+from handlers.rules.past import elsewhere_line
 from handlers.rules.rule_form_view import RuleForm
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
 from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply
@@ -62,6 +63,7 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
         reads_rules="rules" not in unreadable,
         reads_members="members" not in unreadable,
         freezes=await gatehouse.changes.freezes.all(),
+        elsewhere=await elsewhere_line(gatehouse.now() - DAY, unreadable, gatehouse),
     )
     return home_view.home(found, caller.channel, now=gatehouse.now())
 

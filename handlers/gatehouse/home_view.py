@@ -50,6 +50,8 @@ class Home:
     """The number of further open changes, of anybody, which were not looked through."""
     facts: RowFacts = field(default_factory=RowFacts)
     freezes: Sequence[Freeze] = ()
+    elsewhere: str = ""
+    """The line about rules that were changed elsewhere since yesterday."""
 
 
 def home(found: Home, channel: str, *, now: datetime) -> View:
@@ -67,6 +69,7 @@ def home(found: Home, channel: str, *, now: datetime) -> View:
         *changes("Yours, waiting for you to say when", held),
         *changes("Yours, waiting for others", found.own),
         *_unlisted_line(found.unlisted),
+        *([messages.context(found.elsewhere.strip())] if found.elsewhere else []),
         messages.divider(),
         *([messages.section("*Find a rule*", rule_menu("home"))] if found.reads_rules else []),
         *([messages.section("*Find a member*", member_menu("home"))] if found.reads_members else []),

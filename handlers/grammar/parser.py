@@ -27,7 +27,7 @@ from handlers.gatehouse.commands import (
 )
 from handlers.grammar.command import Certain, Command, Rest, Unclear, command_prefix, slash
 from handlers.grammar.fields import NUMBER, is_reference
-from handlers.grammar.time_fields import START, time_in_reason
+from handlers.grammar.time_fields import time_in_reason
 from handlers.grammar.tokens import IN_EMAIL, MAX_COMMAND, WEB, Word, clean_text, split
 from handlers.members.commands import MembersCommand, MembersGrant, MembersList, MembersMenu, MembersShow, MembersWhy
 from handlers.rules.commands import RulesCommand, RulesList, RulesMenu, RulesSet, RulesShow, RulesWhich
@@ -126,9 +126,6 @@ def _root_of(words: Sequence[Word]) -> str:
 
 def _refuse_gone(kind: type[Command], rest: Sequence[Word]) -> None:
     """Raise Certain for an option of *kind* that there was."""
-    typed = Rest(kind, rest)
-    if kind is RulesWhich and START.read(typed) is not None and len(typed.words) == 1:
-        raise Certain(f"This is answered for now only. {code(slash('gatehouse planned'))} lists what starts and ends.")
     if kind is GatehouseDigest and {word.keyword for word in rest} & {"daily", "weekdays", "off", "file"}:
         raise Certain(
             "A digest is no longer posted or sent as a file. Ask for one when you want it, and press Share in channel."

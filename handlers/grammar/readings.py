@@ -174,6 +174,11 @@ class Sentence:
         return " ".join([*(kind for kind, things in there.items() if things), *("url" for _ in self.urls)])
 
     @property
+    def at(self) -> str | None:
+        """The moment that a question is about."""
+        return self.since or (self.start.as_typed if self.start else None)
+
+    @property
     def is_about_members(self) -> bool:
         return self.root == "members" or bool(self.people or self.segments or not MEMBERS.isdisjoint(self.words))
 
@@ -548,13 +553,16 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
     return tuple(read)
 
 
-COMMON: Final = ("expiry", "start", "because", "site")
+COMMON: Final = ("expiry", "start", "because", "site", "at")
 """Parts of a sentence that are fields of commands."""
+TIMES: Final = frozenset({"at", "start", "since"})
+"""Those that say of which moment a question is."""
 
 
 def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) -> tuple[str, ...]:
     """Return what none of *commands* accounts for, as it was typed."""
-    common = {name: getattr(said, name) for name in (*COMMON, "since")}
+    is_past = any(getattr(each, "at", None) or isinstance(each, RulesHistory) for each in commands)
+    common = {name: getattr(said, name) for name in (*COMMON, "since") if name not in (TIMES if is_past else {"at"})}
     unused = [
         getattr(value, "as_typed", value)
         for name, value in common.items()
@@ -747,7 +755,8 @@ def _show_things(said: Sentence) -> Shown:
     if searches and [len(mention) > 1 for mention in said.rules] == [True]:
         shown.append(RulesList(said.part))
     else:
-        of_rule: type[RulesHistory | RulesShow] = RulesHistory if happened else RulesShow
+        is_past = happened or said.since or said.question in {"was", "were", "had"}
+        of_rule: type[RulesHistory | RulesShow] = RulesHistory if is_past else RulesShow
         shown += [of_rule(key) for mention in said.rules for key in mention]
     return [*shown, *_show_people(said, happened=happened)], PAST | {
         *STATUSES,

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Final, Self
 
 from bot.text.time_words import terms_of
-from bot.text.times import MAX_WORDS, Kind, ParsedTime, parse_time
+from bot.text.times import MAX_WORDS, Kind, ParsedTime, parse_since, parse_time
 from bot.text.wall_times import WallTime
 from handlers.grammar.command import Command, Part, Rank, Rest
 from handlers.grammar.fields import REASON, takes
@@ -178,6 +178,27 @@ class OnOrAt(Part):
 
 
 START: Final = OnOrAt("on DAY TIME")
+
+
+class AskedAt(Part):
+    """``at 02:10``, ``2h ago``, ``yesterday 18:00``: the moment that a question is about, its first or last words."""
+
+    rank, written = Rank.START, 1
+
+    def read(self, rest: Rest) -> str | None:
+        taken = (rest.take(count, _is_asked) for count in range(MAX_WORDS, 0, -1))
+        return (next(filter(None, taken), "") or "").rstrip("?!.,") or None
+
+    def write(self, value: str) -> str:
+        return value
+
+
+def _is_asked(text: str) -> bool:
+    words = text.split()
+    return first_start(words)[1] == len(words) or parse_since(text) is not None
+
+
+ASKED_AT: Final = AskedAt("at TIME")
 
 
 @dataclass(frozen=True, kw_only=True)

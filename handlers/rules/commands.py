@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bot.rules import edit
@@ -24,7 +24,7 @@ from handlers.grammar.fields import (
     takes,
     without_kind,
 )
-from handlers.grammar.time_fields import EXPIRY, START, Planned, Temporary
+from handlers.grammar.time_fields import ASKED_AT, EXPIRY, START, Planned, Temporary
 from handlers.grammar.tokens import WEB, quote_word, urls_typed
 from handlers.rules.command_fields import (
     A_RULE,
@@ -98,6 +98,7 @@ class RulesWhich(RulesCommand):
     """Further URLs that were typed with it."""
     ref: str | None = takes(Text("REF"))
     """The rule that the question is about; it comes after a single URL."""
+    at: str | None = takes(ASKED_AT)
     within: bool = field(default=False, compare=False)
     """Whether the URL was taken out of other words."""
     unknown: str = field(default="", compare=False)
@@ -107,7 +108,14 @@ class RulesWhich(RulesCommand):
 
     @classmethod
     def read(cls, rest: Rest) -> Command:
-        """Read the URL in what was typed or pasted, and the rule after it; what is in quotes is one as it stands."""
+        """Read the URL in what was typed or pasted, and the rule or time after it; what is in quotes is one as it stands."""
+        at = ASKED_AT.read(rest)
+        command = replace(cls._read_urls(rest), at=at)
+        command.check(rest)
+        return command
+
+    @classmethod
+    def _read_urls(cls, rest: Rest) -> RulesWhich:
         words = " ".join(word.text for word in rest.words if not word.quoted)
         exact = [word.text.strip() for word in rest.words if word.quoted and word.text.strip()]
         if not words and len(exact) == 2 and not is_url(exact[1]):
@@ -129,14 +137,14 @@ class RulesWhich(RulesCommand):
         return cls(url, tuple(others), within=any(map(str.isalnum, beside)))
 
     def check(self, rest: Rest) -> None:
-        if self.ref and (self.others or is_url(self.ref)):
-            raise rest.unclear_error("Ask about one rule with one URL.")
+        if self.ref and (self.others or self.at or is_url(self.ref)):
+            raise rest.unclear_error("Ask about one rule with one URL, and as of now; `history` has what was before.")
 
     def words(self) -> list[str]:
         """Return the fields as words, in quotes where they would be read as something else without."""
         loose = self.others or urls_typed(self.url) != [self.url]
         urls = [quote_word(url) for url in (self.url, *self.others)] if loose else [First("URL").write(self.url)]
-        return [*urls, *([quote_word(self.ref)] if self.ref else [])]
+        return [*urls, *filter(None, [self.ref and quote_word(self.ref), self.at])]
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage, Message
 from handlers.blocks.modals import View
 from handlers.changes.requests import upcoming_changes
 from handlers.errors import NotOneGroup, UnknownFilterValue
+from handlers.gatehouse.answers import facts_of
 from handlers.grammar.command import Command
 from handlers.rules import views, which_view
 from handlers.rules.commands import (
@@ -40,6 +41,7 @@ from handlers.rules.commands import (
     RulesWhich,
 )
 from handlers.rules.match_view import answer_about_rule
+from handlers.rules.past import look_back, past_answer
 from handlers.rules.reasons import type_word
 from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of, no_rule_error
 from handlers.slack.registry import Click, Form, clicks, handles, offers, submits
@@ -154,7 +156,9 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
 async def _explain(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Message:
     url = Url.from_typed(command.url)
     listing = await gatehouse.rules.all()
-    groups = await groups_of(listing.known, gatehouse)
+    then = await look_back(command, caller, gatehouse) if command.at is not None else None
+    rules = then.rules if then is not None else listing.known
+    groups = then.groups if then is not None else await groups_of(rules, gatehouse)
     typed = command.url.strip()
     assumed = not (SCHEME.match(typed) or MISTYPED_SCHEME.match(typed))
     if command.ref:
@@ -165,13 +169,24 @@ async def _explain(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) ->
         else:
             verdict = next(judge_all([rule], url, groups))
             return answer_about_rule(rule, verdict, url, assumed=assumed, public=caller.public)
-    rules = listing.known
     route = await follow(await explain_url(rules, url, groups), rules, groups)
-    off = which_view.off_rule(route)
+    off = which_view.off_rule(route) if then is None else None
     back_on = await _on_again_at(off, gatehouse) if off is not None else None
-    return which_view.answer(
-        route, command=command, gap=listing.gap, assumed=assumed, public=caller.public, back_on=back_on
+    answer = which_view.answer(
+        route,
+        command=command if then is None else replace(command, details=True),
+        gap=listing.gap,
+        assumed=assumed,
+        public=caller.public,
+        back_on=back_on,
     )
+    if then is None:
+        return answer
+    matching = [match.rule for step in route.steps for match in step.acting]
+    keys = {key for rule in matching for key in (rule.id, rule.group_id)}
+    changes = [each for each in then.changes if each.edit.target.key in keys]
+    facts = await facts_of(changes, gatehouse)
+    return past_answer(answer, then, changes, facts, command=command, public=caller.public)
 
 
 @clicks("which.details")

@@ -32,7 +32,7 @@ Gatehouse help
 Rules
 `/rules list [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [sort:name|type|changed] [page:N]`  List or search rules by name, id or URL; filters combine
 `/rules show [REF]`  Show a rule; without REF, search as you type
-`/rules which URL [URL…] [REF]`  Show where a URL goes, and why; with REF, why that rule matches or not
+`/rules which URL [URL…] [REF] [at TIME]`  Show where a URL goes, and why; with REF, why that rule matches or not
 `/rules check [REF] [page:N]`  Find loops, shadowed rules, duplicates and dead rules
 `/rules new [TYPE] [FROM] [to TO] [named "NAME"] [on DAY TIME] [for DUR] [because TEXT]`  Create a rule (opens a form)
 `/rules make redirect|block FROM [to TO] [named "NAME"] [match:query|below] [on DAY TIME] [for DUR] [because TEXT]`  Make a redirect or a block at once, without the form
@@ -358,7 +358,7 @@ In the next 24 hours
 """,
             "digest of a quiet day": """\
 What changed, what is waiting, and what is next
-(newspaper) Since 2026-11-21 01:24 UTC: nothing happened, nothing is waiting, and nothing is planned for the next 24 hours.
+(newspaper) Since 2026-11-21 01:24 UTC: nothing happened through Gatehouse, nothing is waiting, and nothing is planned for the next 24 hours.
 [Share in channel]\
 """,
         }

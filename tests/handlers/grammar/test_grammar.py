@@ -16,7 +16,7 @@ from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus, ToFreeze
 from handlers.grammar.command import Certain, Command, Part, Rest, Unclear
 from handlers.grammar.fields import KEYWORDS, Choice, Filter, First, Flag, Led, Page, Reason, Refs, Text, Urls
 from handlers.grammar.parser import ALL, VERBS, parse, parse_mention
-from handlers.grammar.time_fields import Expiry, ForOrUntil, OnOrAt, Start
+from handlers.grammar.time_fields import AskedAt, Expiry, ForOrUntil, OnOrAt, Start
 from handlers.members.commands import (
     Emails,
     MembersAdd,
@@ -355,6 +355,7 @@ VALUES: dict[type[Part], st.SearchStrategy[object]] = {
     Page: st.integers(1, 999_999),
     Flag: st.just(value=True),
     ForOrUntil: st.sampled_from([Expiry("for 2h", 7200), Expiry("until 18:00", wall=WallTime(18, 0))]),
+    AskedAt: st.sampled_from(["at 02:10", "an hour ago", "yesterday 18:00", "at 2026-11-28T01:10Z"]),
     OnOrAt: st.sampled_from(
         [
             Start("tomorrow 9:00", wall=WallTime(9, 0, "tomorrow")),
@@ -369,8 +370,8 @@ VALUES: dict[type[Part], st.SearchStrategy[object]] = {
 
 
 def values_of(kind: type[Command], part: Part) -> st.SearchStrategy[object]:
-    if isinstance(part, OnOrAt):
-        return VALUES[OnOrAt]
+    if isinstance(part, OnOrAt | AskedAt):
+        return VALUES[AskedAt if isinstance(part, AskedAt) else OnOrAt]
     if kind is RulesWhich and part.shown == "REF":
         return st.sampled_from(["Old shop", "#1", "Redirect_x1old", "it's"])
     if kind is RulesWhich:
