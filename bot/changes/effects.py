@@ -16,7 +16,7 @@ from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import Item, Outcome
 from bot.changes.model.moves import Invalidate
-from bot.changes.model.obligation import EXISTENCE, Standing, standings
+from bot.changes.model.obligation import EXISTENCE, Standing, parts_of, standings
 from bot.changes.model.parts import RevertFailure, Undone
 from bot.changes.model.states import State
 from bot.changes.proposals import undo_cause
@@ -82,9 +82,9 @@ async def _settle(store: Store, tx: AsyncConnection, change: Change, now: dateti
         was, closed = owed.run.closed, _closed_parts(owed, change)
         if owed.edit.kind.creates and EXISTENCE not in closed:
             run = replace(run, ends_with=owed.id)
-        # Somebody was asked about it at its end, and now it is as the change had left it.
+        # Somebody was asked about it at its end, and now a part is as the change had left it.
         is_asked = bool(change.request.undoes and owed.run.revert_failure)
-        if was.keys() - closed.keys() or (is_asked and owed.shown_by(change.run.result) is Standing.THERE):
+        if was.keys() - closed.keys() or (is_asked and Standing.THERE in owed.shown_by(change.run.result).values()):
             await _reopen(store, tx, owed, closed, now)
         elif closed != was:
             await record(store, tx, owed, replace(owed, run=replace(owed.run, closed=closed)))
@@ -123,11 +123,14 @@ async def _reopen(store: Store, tx: AsyncConnection, owed: Change, closed: Mappi
 
 
 async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Change]) -> None:
-    """Mark the changes that *undos* undid as undone; a bulk change only once no item of it is left to undo."""
+    """Mark the changes that *undos* undid as undone; a bulk change only once no item of it is left to undo.
+
+    One that came to its end is still not undone where somebody has to say what becomes of a part of it.
+    """
     wholes: dict[str, Change] = {}
     for undo in undos:
         change = await store.changes.get_locked(tx, undo.request.undoes or "")
-        if change is None:
+        if change is None or _leaves_a_part(undo, change):
             continue
         if not change.is_bulk:
             await _mark_undone(store, tx, change, undo)
@@ -140,6 +143,12 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
             continue
         if not await store.items.has_any(tx, set_id, UNDOABLE):
             await _mark_undone(store, tx, whole, undo)
+
+
+def _leaves_a_part(undo: Change, change: Change) -> bool:
+    """Whether *undo* leaves a part of *change* as somebody else had made it."""
+    others = {part for part, found in change.shown_by(undo.edit.before).items() if found is Standing.OTHER}
+    return bool(others - parts_of(undo.edit))
 
 
 async def _mark_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change) -> None:

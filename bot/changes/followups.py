@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -131,7 +131,7 @@ class FollowUps:
             raise NotTemporary(change)
         if cause.kind is CauseKind.END:
             looked = await self.look(change)
-            done: Sequence[Undoing] = [each for each, found in looked if found is Standing.THERE]
+            done: Sequence[Undoing] = [each for each, shown in looked if Standing.THERE in shown]
         else:
             done = await self._undoings(await self._undoable_changes(change))
         proposal = inverse(change, done, by=by, channel=change.request.channel, cause=cause)
@@ -157,16 +157,16 @@ class FollowUps:
         found = [each for each in done if each.state in IN_EFFECT and each.run.undone is None]
         return sorted(found, key=lambda each: each.item_number)
 
-    async def look(self, change: Change) -> Sequence[tuple[Undoing, Standing]]:
-        """Return what a temporary *change* did and no later one took away, each with what it shows now; raises a ClientError."""
+    async def look(self, change: Change) -> Sequence[tuple[Undoing, Collection[Standing]]]:
+        """Return what *change* did and no later one took away, each with what its open parts show; raises a ClientError."""
         done = [each for each in await self._done_of(change) if each.closed_by is None]
         now = await self.read_targets([each.edit.target for each in done])
         ended = await self._find_ended(done)
         looked = []
         for each, (target, live) in zip(done, now, strict=True):
             # Nobody knows which rule it made, if it made one.
-            found = Standing.OTHER if target.key is None else each.shown_by(live)
-            looked.append((Undoing(each.with_target(target), live, ended), found))
+            shown = [Standing.OTHER] if target.key is None else each.shown_by(live).values()
+            looked.append((Undoing(each.with_target(target), live, ended), shown))
         return looked
 
     async def _undoings(self, changes: Sequence[Change]) -> Sequence[Undoing]:

@@ -114,7 +114,11 @@ def inverse(change: Change, done: Iterable[Undoing], *, by: str, channel: str, c
 
     What would undo nothing is left out; raises NothingToDo where nothing is left.
     """
-    edits = [(each.change, _inverse_edit(*each)) for each in sorted(done, key=lambda each: -each.change.item_number)]
+    is_end = cause is not None and cause.kind is CauseKind.END
+    edits = [
+        (each.change, _inverse_edit(*each, is_end=is_end))
+        for each in sorted(done, key=lambda each: -each.change.item_number)
+    ]
     left = [(each, edit) for each, edit in edits if canonical_form(edit.before) != canonical_form(edit.after)]
     if not left:
         raise NothingToDo
@@ -125,11 +129,11 @@ def inverse(change: Change, done: Iterable[Undoing], *, by: str, channel: str, c
     )
 
 
-def _inverse_edit(change: Change, live: Document | None, ended: Sequence[Change]) -> Edit:
+def _inverse_edit(change: Change, live: Document | None, ended: Sequence[Change], *, is_end: bool) -> Edit:
     """Return the edit that undoes *change*: it puts back the open parts, and leaves what others did to *live*, its target.
 
-    Where a part is neither as *change* left it nor as it was before, the edit starts from what it made, and will be found out of
-    date.
+    A part that is neither as *change* left it nor as it was before is left at an end, since nobody has seen it. Any other undo
+    then starts from what *change* made, and will be found out of date.
     """
     edit, before, after = change.edit, change.run.result, change.edit.before
     kind, target = UNDONE_BY[edit.kind], edit.target
@@ -137,10 +141,12 @@ def _inverse_edit(change: Change, live: Document | None, ended: Sequence[Change]
         after = RuleDraft.model_validate(after).body()
     elif after is not None and kind is Kind.MEMBER_ADD:
         after = {name: after[name] for name in ("name", "email", "allowedSegments") if name in after}
-    if change.shown_by(live) is Standing.THERE:
+    shown = change.shown_by(live)
+    there = [part for part, found in shown.items() if found is Standing.THERE]
+    if there and (is_end or Standing.OTHER not in shown.values()):
         before = live
         if live is not None and after is not None:
-            after = with_parts(change.open_parts, edit.before or {}, edit, live)
+            after = with_parts(there, edit.before or {}, edit, live)
     for owed in ended:
         parts = [part for part, closing in owed.run.closed.items() if closing == change.id]
         if after is not None and parts:

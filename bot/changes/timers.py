@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -119,36 +120,38 @@ class TimerWorker:
         # The undo may leave nothing to revert; two writes at once would only be in each other's way.
         if await self.pipeline.followups.is_being_undone(change):
             return self._next_try(change)
-        last = await self.pipeline.followups.last_revert(change)
+        revert = await self.pipeline.followups.last_revert(change)
         # An older one was made for an end that has been put off since, or was somebody's early end.
-        if last is not None and last.created >= ends and not await self._is_retryable(last):
-            return await self._handle_revert(change, last)
-        if not await self._is_in_turn(change):
-            return self._now + NEXT_TURN
+        if revert is not None and (revert.created < ends or await self._is_retryable(revert)):
+            revert = None
         try:
-            found = {shown for _, shown in await self.pipeline.followups.look(change)}
-            is_there = Standing.THERE in found and (change.is_bulk or Standing.OTHER not in found)
-            if not is_there:
-                return await self._give_up_unless_unknown(change, change, _why_left(change, found))
-            cause = _cause(change, timer, self._now)
-            revert = await self.pipeline.followups.revert(change, by=change.request.requester, cause=cause)
+            if revert is None and not await self._is_in_turn(change):
+                return self._now + NEXT_TURN
+            with suppress(NothingToDo):
+                cause = _cause(change, timer, self._now)
+                revert = revert or await self.pipeline.followups.revert(change, by=cause.requester, cause=cause)
+            return await self._handle_revert(change, revert)
         except (ClientError, TargetBusy) as error:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
             return self._next_try(change)
-        except NothingToDo:
-            return await self._give_up(change, RevertFailure.GONE)
         # Somebody kept or extended it in the same moment; an extension has a timer of its own.
         except NotTemporary:
             return None
-        return await self._handle_revert(change, revert)
 
-    async def _handle_revert(self, change: Change, revert: Change) -> datetime | None:
-        """Return when to try again to revert *change* after *revert*; None where it was reverted, or is given up."""
-        if revert.state in LIVE or await self._is_retryable(revert):
+    async def _handle_revert(self, change: Change, revert: Change | None) -> datetime | None:
+        """Return when to try again to revert *change* after *revert*; None where it was reverted, or is given up.
+
+        Without a *revert*, nothing of it is there to be put back. Raises a ClientError.
+        """
+        if revert is not None and (revert.state in LIVE or await self._is_retryable(revert)):
             return self._next_try(change)
-        if revert.state is not State.APPLIED:
-            return await self._give_up(change, await self._revert_failure(revert))
-        return await self._give_up_unless_unknown(change, revert, RevertFailure.PARTLY)
+        if not (await self.journal.get(change.id)).is_temporary:
+            return None
+        if await self._has_unknown(revert or change):
+            return self._next_try(change)
+        found = {each for _, shown in await self.pipeline.followups.look(change) for each in shown}
+        await self._give_up(change, _why_left(change, revert, found))
+        return None
 
     async def _is_retryable(self, revert: Change) -> bool:
         """Whether to try again: *revert*, or an item of it, is known not to be done, for a reason that may be gone next time."""
@@ -162,20 +165,6 @@ class TimerWorker:
         stopped = (await store.items.tally(revert.id))[Outcome.STOPPED] > 0 and not revert.run.stopped_by
         return stopped or any(item.change_id is None or _is_transient(begun[item.change_id]) for item in left)
 
-    async def _revert_failure(self, revert: Change) -> RevertFailure:
-        if revert.state is State.UNSETTLED:
-            return RevertFailure.UNCONFIRMED
-        tally = await self.journal.store.items.tally(revert.id)
-        is_refused = tally[Outcome.FAILED] > 0 if revert.is_bulk else revert.state is State.FAILED
-        return RevertFailure.REFUSED if is_refused else RevertFailure.CHANGED
-
-    async def _give_up_unless_unknown(self, change: Change, whole: Change, why: RevertFailure) -> datetime | None:
-        """Give up reverting *change*; where the outcome of an item of *whole* is unknown, return when to try again instead."""
-        now = await self.journal.get(change.id)
-        if not now.is_temporary:
-            return None
-        return self._next_try(now) if await self._has_unknown(whole) else await self._give_up(change, why)
-
     async def _has_unknown(self, whole: Change) -> bool:
         return (await self.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
 
@@ -183,22 +172,26 @@ class TimerWorker:
         # The longer it has failed, the longer until the next try: a quarter of that time.
         return self._now + min(max(MIN_RETRY, (self._now - (change.request.reverts_at or self._now)) / 4), MAX_RETRY)
 
-    async def _give_up(self, change: Change, why: RevertFailure) -> datetime | None:
-        """Say on the card, and to the requester, why *change* was not reverted at its end; it is not due again."""
+    async def _give_up(self, change: Change, why: RevertFailure) -> None:
+        """Say on the card why *change* was not reverted at its end; its requester is notified where they have to act."""
 
         def update(held: Change) -> Change:
             is_same = held.is_temporary and held.request.reverts_at == change.request.reverts_at
             return replace(held, run=replace(held.run, revert_failure=why)) if is_same else held
 
-        await self.journal.record(change, "not_reverted", GATEHOUSE, update, note=Purpose.LEFT)
-        return None
+        note = "" if why is RevertFailure.GONE else Purpose.LEFT
+        await self.journal.record(change, "not_reverted", GATEHOUSE, update, note=note)
 
 
-def _why_left(change: Change, found: Collection[Standing]) -> RevertFailure:
-    """Return why nothing is put back of *change*, of which *found* is to be seen: nothing is left, or somebody has to say."""
-    if Standing.OTHER not in found:
+def _why_left(change: Change, revert: Change | None, found: Collection[Standing]) -> RevertFailure:
+    """Return why *revert* put back no more of *change*, by what is *found*: nothing is left, or somebody has to say."""
+    # What is there in spite of its revert was refused.
+    if Standing.OTHER not in found and (revert is None or Standing.THERE not in found):
         return RevertFailure.GONE
-    return RevertFailure.CHANGED if change.state is State.APPLIED else RevertFailure.UNCONFIRMED
+    if revert is None:
+        return RevertFailure.CHANGED if change.state is State.APPLIED else RevertFailure.UNCONFIRMED
+    failures = {State.UNSETTLED: RevertFailure.UNCONFIRMED, State.FAILED: RevertFailure.REFUSED}
+    return failures.get(revert.state, RevertFailure.PARTLY)
 
 
 def _is_due(change: Change) -> bool:

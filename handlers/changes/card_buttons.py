@@ -114,7 +114,7 @@ def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | Non
         ]
     if change.is_temporary:
         return _end_buttons(change)
-    if change.run.revert_failure is RevertFailure.CHANGED and not change.is_bulk:
+    if change.run.revert_failure in {RevertFailure.CHANGED, RevertFailure.PARTLY} and not change.is_bulk:
         return [decision_button(change, "Revert anyway", "putback"), decision_button(change, "Keep", "stay")]
     deletes = undo_question(change) if change.edit.kind.creates else None
     undo = decision_button(change, "Undo", "undo", confirm=deletes)

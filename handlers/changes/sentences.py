@@ -11,6 +11,7 @@ from bot.changes.execute import END_PASSED, FROZEN, HELD_FOR, LOST_RIGHT, TOO_OL
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.moves import GATEHOUSE
+from bot.changes.model.obligation import with_parts
 from bot.changes.model.parts import Guard, Held, Undone
 from bot.changes.model.states import State
 from bot.clients.errors import REFUSALS, Failing, OutcomeUnknown, Unreachable
@@ -27,7 +28,7 @@ from handlers.changes.people import (
     why_not_any_more,
 )
 from handlers.changes.phrases import phrases
-from handlers.changes.subject import THINGS, new_status, shown_email
+from handlers.changes.subject import THINGS, changed_fields, new_status, shown_email
 from handlers.changes.times import temporary_line, time_of, times_as_typed, until, when
 from handlers.changes.titles import REVERT_FAILURES, STATES
 
@@ -241,7 +242,11 @@ def revert_failure_line(change: Change) -> str:
     """Return why a temporary change was not reverted as planned; empty where it was, or will be."""
     if change.run.undone is not None or not change.run.revert_failure or change.request.reverts_at is None:
         return ""
-    return REVERT_FAILURES[change.run.revert_failure][1].format(when=when(change.request.reverts_at))
+    left, edit = "some items were edited first, or refused", change.edit
+    if edit.before is not None and edit.after is not None:
+        before = with_parts(change.open_parts, edit.before, edit, edit.after)
+        left = f"someone edited {changed_fields(replace(change, edit=replace(edit, before=before)))} first"
+    return REVERT_FAILURES[change.run.revert_failure][1].format(when=when(change.request.reverts_at), left=left)
 
 
 def overtaken_line(change: Change, since: Change) -> str:

@@ -141,13 +141,19 @@ def _applied_title(change: Change, said: Phrases, tally: Tally | None) -> str:
     if change.run.undone:
         return said.undone
     if change.run.revert_failure and tally is None:
-        head, _ = REVERT_FAILURES[change.run.revert_failure]
-        return head.format(request=said.request, done=said.done)
+        return revert_failure_title(change)
     if not change.is_temporary:
         return said.done
     if change.edit.kind is Kind.RULE_CREATE:
         return f"{said.done}, to be deleted {when(change.request.reverts_at)}"
     return said.done + until(change)
+
+
+def revert_failure_title(change: Change) -> str:
+    """Return the title of a temporary *change* that was not reverted, or not all of it."""
+    head, _ = REVERT_FAILURES[change.run.revert_failure]
+    said = phrases(change)
+    return head.format(request=said.request, done=said.done)
 
 
 def _partial_title(change: Change, said: Phrases, tally: Tally) -> str:
@@ -172,7 +178,7 @@ REVERT_FAILURES: Final[Mapping[RevertFailure, tuple[str, str]]] = {
         "{request}: not reverted",
         "*Not reverted* at {when}: someone edited it first, so Gatehouse left it alone.",
     ),
-    RevertFailure.GONE: ("{request}: nothing to revert", "*Nothing was left to revert* at {when}."),
+    RevertFailure.GONE: ("{request}: nothing to revert", "*Nothing is left to revert.* Its end was at {when}."),
     RevertFailure.REFUSED: (
         "{done}: not reverted",
         "*Not reverted* at {when}: it was refused. Press *Undo* to try again, or to see why.",
@@ -182,12 +188,12 @@ REVERT_FAILURES: Final[Mapping[RevertFailure, tuple[str, str]]] = {
         "*Check it yourself:* it was to be reverted at {when}, and the service gave no clear answer.",
     ),
     RevertFailure.PARTLY: (
-        "{done}: not reverted",
-        "*Not all of it was reverted* at {when}. The card of the undo says what is left.",
+        "{request}: not all reverted",
+        "*Not all of it was reverted* at {when}: {left}, so Gatehouse left that alone.",
     ),
 }
 """The title and the explanation on the card of a temporary change that was not reverted; the title has ``{done}`` only where
-nobody edited the target since."""
+nobody edited the target since. ``{left}``: why a part of it is left."""
 
 
 def overtaken_title(change: Change, since: Change) -> str:

@@ -117,20 +117,6 @@ async def test_what_an_undo_could_not_take_back_still_ends(world: World, mine: R
     assert (await mine.pipeline.journal.get(whole.id)).run.undone is not None
 
 
-async def test_what_could_not_be_taken_back_at_its_end_is_said(world: World, mine: Replica) -> None:
-    whole = await mine.pipeline.proposer.submit(renames(world, "For now", revert_after=7200), idempotency_key="request")
-    assert await mine.carry_out_a_set()
-    world.edit(("rules", RULE_IDS[0]), world.truth()["rules", RULE_IDS[0]] | {"name": "Theirs"})
-
-    world.clock.moment += timedelta(hours=2)
-    await as_time_goes_on(world, mine)
-    while await mine.outbox.deliver_one():
-        pass
-
-    assert (await mine.pipeline.journal.get(whole.id)).run.revert_failure == "partly"
-    assert world.told[whole.id, "left"] == 1, "the requester is told"
-
-
 async def test_an_item_that_the_service_did_not_take_is_tried_again(world: World, mine: Replica) -> None:
     whole = await applied_set(world, mine)
     world.services.rules.stage.faults.add("500", method="PUT", path=f".*{RULE_IDS[0]}", times=99)

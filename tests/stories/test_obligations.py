@@ -6,6 +6,8 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
+from itertools import combinations, product
 from typing import Any, Final
 
 import pytest
@@ -111,6 +113,23 @@ def outlived(before: Facts, now: Facts, done: Sequence[Change]) -> list[str]:
     ]
 
 
+async def find_unfinished(workspace: Sandbox) -> str:
+    """What is still to be done at this time; empty where nothing is."""
+    store = workspace.bot.gatehouse.store
+    await idle(store)
+    open_ = [each.id for each in await all_changes(store) if each.state in HOLDING]
+    due = (await store.outbox.backlogs())["timer"][0]
+    await idle(store)  # what was due may have been told of just now
+    return f"not done: {open_}" if open_ or due else ""
+
+
+async def later(workspace: Sandbox, clock: Clock, *, minutes: int) -> None:
+    """Let so much time pass, once all is done; return once all is done then."""
+    await wait_until_settled(partial(find_unfinished, workspace))
+    clock.ahead += timedelta(minutes=minutes)
+    await wait_until_settled(partial(find_unfinished, workspace))
+
+
 @pytest.mark.threat("B14")
 @pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
 @pytest.mark.parametrize("then", THEN)
@@ -122,34 +141,67 @@ async def test_nothing_that_a_time_limit_gave_is_there_a_day_later(
     workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock, for_an_hour: str, meanwhile: str, then: str
 ) -> None:
     store = workspace.bot.gatehouse.store
-
-    async def nothing_left() -> str:
-        await idle(store)
-        open_ = [each.id for each in await all_changes(store) if each.state in HOLDING]
-        return "" if not open_ and not (await store.outbox.backlogs())["timer"][0] else f"not done: {open_}"
-
-    async def later(minutes: int) -> None:
-        await wait_until_settled(nothing_left)
-        clock.ahead += timedelta(minutes=minutes)
-        await wait_until_settled(nothing_left)
-
     before = facts_now(workspace)
     offered = await alice.says(for_an_hour)
     if "[Do it]" in alice.slack_text(offered):
         await alice.clicks(offered, "Do it")
-    await later(30)
+    await later(workspace, clock, minutes=30)
     await bob.types(meanwhile)
-    await later(5 if then == "undo before the end" else 40)
+    await later(workspace, clock, minutes=5 if then == "undo before the end" else 40)
     if then:
         await bob.types("/gatehouse undo")
-        await wait_until_settled(nothing_left)
+        await wait_until_settled(partial(find_unfinished, workspace))
     if then.endswith("again"):
         for card in [each for each in bob.cards if "Request again" in str(each.blocks)][:1]:
             await bob.clicks(card, "Request again")
     for _ in range(3):
-        await later(8 * 60)
+        await later(workspace, clock, minutes=8 * 60)
 
     assert outlived(before, facts_now(workspace), await all_changes(store)) == []
+
+
+Fields = dict[str, str]
+WAS: Final[Fields] = {"name": "As it was", "description": "As it was"}
+KEPT, BACK, THIRD, GONE = "For an hour", "As it was", "Theirs", ""
+"""What somebody leaves of a field in the dashboard."""
+LEFT: Final = [{}, *(dict(zip(WAS, values, strict=True)) for values in product((KEPT, BACK, THIRD), repeat=2))]
+"""What may be there of a rule at its end; without fields it is gone."""
+
+
+@pytest.mark.threat("B14")
+@pytest.mark.parametrize("fields", [*zip(LEFT), *combinations(LEFT[:4], 2)])
+async def test_each_part_of_what_ends_is_looked_at_alone(
+    workspace: Sandbox, alice: Colleague, clock: Clock, fields: tuple[Fields, ...]
+) -> None:
+    rules, left = workspace.services.rules, dict(zip((OLD, OTHER), fields, strict=False))
+    for key in left:
+        rules.put((rules.get(key) or {}) | WAS)
+    offered = await alice.says(f"/rules set {' '.join(left)} name=“For an hour” description=“For an hour” for 1h")
+    await later(workspace, clock, minutes=30)
+    for key, theirs in left.items():
+        if theirs:
+            rules.put((rules.get(key) or {}) | theirs)
+        else:
+            rules.remove(key)
+    await later(workspace, clock, minutes=40)
+    await later(workspace, clock, minutes=60)
+
+    now = {key: {name: (rules.get(key) or {}).get(name, GONE) for name in WAS} for key in left}
+    assert now == {
+        key: {name: BACK if theirs.get(name) == KEPT else theirs.get(name, GONE) for name in WAS}
+        for key, theirs in left.items()
+    }
+    is_asked = any(THIRD in theirs.values() for theirs in fields)
+    (ended,) = [each for each in await all_changes(workspace.bot.gatehouse.store) if each.request.reverts_at]
+    assert (ended.run.revert_failure in {"changed", "partly"}) is is_asked
+    assert bool([each for each in alice.thread(offered) if "everted" in str(each.blocks)]) is is_asked, (
+        "nobody has to act"
+    )
+    if is_asked and len(fields) == 1:
+        await alice.clicks(await alice.sees_change(where=lambda each: each.id == ended.id), "Revert anyway")
+        await alice.clicks(await alice.sees_change(state=State.PROPOSED), "v1.decide.confirm", confirm=True)
+        await alice.sees_change(where=lambda each: each.id == ended.id and each.run.undone is not None)
+        assert WAS.items() <= (rules.get(OLD) or {}).items()
 
 
 def lower(document: dict[str, Any]) -> dict[str, Any]:

@@ -319,6 +319,9 @@ def endings() -> Iterator[Sample]:
     for why in ("changed", "gone", "refused", "unconfirmed"):
         left = temporary | {"revert_failure": why}
         yield f"not reverted: {why}", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **left))
+    partly = temporary | {"revert_failure": "partly", "closed": {"pairs": "its end"}}
+    both = MOVED | {"description": "For a sale"}
+    yield "not reverted: partly", card(change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, both, **partly))
     switched_off = change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary)
     yield (
         "for two hours, and deleted since",

@@ -687,7 +687,7 @@ Not reverted at 2026-11-21 03:24 UTC: someone edited it first, so Gatehouse left
 Switch off “Old shop to new shop”: nothing to revert
 (warning) Switch off “Old shop to new shop”: nothing to revert
 @alice · “we test” · 2026-11-21 01:26 UTC
-Nothing was left to revert at 2026-11-21 03:24 UTC.
+Nothing is left to revert. Its end was at 2026-11-21 03:24 UTC.
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]  [Details]\
 """,
@@ -706,6 +706,15 @@ Switch off “Old shop to new shop”: its end is not confirmed
 Check it yourself: it was to be reverted at 2026-11-21 03:24 UTC, and the service gave no clear answer.
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]  [Details]\
+""",
+            "not reverted: partly": """\
+Change the destination and description of “Old shop to new shop”: not all reverted
+(warning) Change the destination and description of “Old shop to new shop”: not all reverted
+@alice · “we test” · 2026-11-21 01:26 UTC
+Not all of it was reverted at 2026-11-21 03:24 UTC: someone edited the description first, so Gatehouse left that alone.
+destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
+description  not set → `For a sale`
+[Revert anyway]  [Keep]  ⋯ [Details]\
 """,
             "for two hours, and deleted since": """\
 “Old shop to new shop” was deleted
@@ -1377,7 +1386,7 @@ Not reverted at 2026-11-21 01:34 UTC: someone edited it first, so Gatehouse left
 """,
             "note: left refused": """\
 Switch off “Old shop to new shop”: not reverted
-(warning) @alice Switch off “Old shop to new shop”: not reverted
+(warning) @alice “Old shop to new shop” is off: not reverted
 Not reverted at 2026-11-21 01:34 UTC: it was refused. Press Undo to try again, or to see why.\
 """,
         }

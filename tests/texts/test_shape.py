@@ -122,7 +122,9 @@ def test_a_heading_says_that_a_temporary_change_was_not_reverted(why: str) -> No
     _, before, after = KINDS["switch off a rule"]
     heading = title_of(change(Kind.RULE_UPDATE, State.APPLIED, before, after, revert_failure=why))
 
-    assert heading.endswith((": not reverted", ": nothing to revert", ": its end is not confirmed"))
+    assert heading.endswith(
+        (": not reverted", ": not all reverted", ": nothing to revert", ": its end is not confirmed")
+    )
 
 
 def test_quotes_in_a_name_do_not_end_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -85,9 +86,7 @@ class Change:
         """Return the id of the later change that left nothing of it to be put back; None while something is."""
         return None if self.open_parts or not self.run.closed else list(self.run.closed.values())[-1]
 
-    def shown_by(self, live: Document | None) -> Standing:
-        """Return what *live*, its target, shows of its open parts together: OTHER where it does of one of them."""
-        found = {
-            shown for part, shown in standings(self.edit, self.run.result, live).items() if part in self.open_parts
-        }
-        return next((each for each in (Standing.OTHER, Standing.THERE, Standing.GONE) if each in found), Standing.BACK)
+    def shown_by(self, live: Document | None) -> Mapping[str, Standing]:
+        """Return what *live*, its target, shows of each of its open parts."""
+        shown = standings(self.edit, self.run.result, live)
+        return {part: found for part, found in shown.items() if part in self.open_parts}

@@ -157,7 +157,7 @@ class RevertFailure(StrEnum):
     """The service said no, or it can't be sent at all."""
     UNCONFIRMED = "unconfirmed"
     PARTLY = "partly"
-    """Not every item of a bulk change was reverted."""
+    """Not all was reverted: others edited some of it, or the service refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
