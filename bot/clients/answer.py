@@ -19,8 +19,6 @@ MAX_NAMED_SECONDS: Final = 86_400.0
 
 LIMITED: Final = re.compile(r"too many requests|rate.?limit", re.IGNORECASE)
 """What a service says of too many requests under another status than 429."""
-UNPACKED: Final = {"", "identity", "gzip", "deflate"}
-"""The values of ``Content-Encoding`` that are read."""
 UNSUPPORTED_STATUSES: Final = frozenset({405, 413, 415})
 """Statuses that say that a request was not processed, even where a gateway sent them."""
 
@@ -109,42 +107,19 @@ class Answer:
 
     def describe(self, error: ValueError | None = None) -> str:
         """Return what it is instead of what was expected, for people, without a word of it. *error*: why it isn't JSON."""
-        packed = self.headers.get("content-encoding", "").lower()
         if 300 <= self.status < 400:
             return f"{self.status}, a redirect, which Gatehouse doesn’t follow"
-        if packed not in UNPACKED:
-            return f"{self.status} packed with {'Brotli' if packed == 'br' else 'a method'} that Gatehouse can’t unpack"
         if not self.body.strip():
             return f"{self.status} without a body"
         if self.is_page:
             return f"{self.status} with a web page, perhaps of a gateway or a login"
-        match error:
-            case None:
-                return f"status {self.status}"
-            case UnicodeDecodeError():
-                return f"{self.status} with text that isn’t UTF-8"
-            case json.JSONDecodeError():
-                return f"{self.status} with a body that isn’t valid JSON"
-            case _:
-                return f"{self.status} with JSON that Gatehouse doesn’t read: {error}"
+        if error is None:
+            return f"status {self.status}"
+        if self.headers.get("content-encoding") == "br":
+            return f"{self.status} packed with Brotli, which Gatehouse can’t unpack"
+        kinds = {UnicodeDecodeError: "text that isn’t UTF-8", json.JSONDecodeError: "a body that isn’t valid JSON"}
+        return f"{self.status} with {kinds.get(type(error), f'JSON that Gatehouse doesn’t read: {error}')}"
 
     def document(self) -> Any:
         """Return the body parsed as JSON; raises ValueError where it isn't valid JSON."""
         return parse_json(self.body)
-
-
-def name_shape(value: Any) -> str:
-    """Return what kind of JSON *value* is, for people."""
-    match value:
-        case "true" | "false":
-            return f"the text “{value}”"
-        case bool() | None:
-            return json.dumps(value)
-        case str():
-            return "a text"
-        case list():
-            return "a list"
-        case dict():
-            return "an object"
-        case _:
-            return "a number"

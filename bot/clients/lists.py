@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from bot.clients.answer import LIMITED, Answer, name_shape
+from bot.clients.answer import LIMITED, Answer
 from bot.clients.errors import (
     ClientError,
     NotFound,
@@ -275,10 +275,10 @@ async def read_document(service: Service, answer: Answer) -> Document:
 def _checked_success(service: Service, document: Any, error: type[ClientError]) -> Document:
     """Return *document*, the JSON of an answer; raises *error* where it isn't an object with ``success: true``."""
     if not isinstance(document, dict):
-        raise error(service.name, f"JSON, but {name_shape(document)} instead of an object")
+        raise error(service.name, "JSON that isn’t an object")
     if (success := document.get("success")) is not True:
-        what = "without “success”" if success is None else f"whose “success” is {name_shape(success)}"
-        raise error(service.name, f"JSON {what}")
+        wrong = "is the text “true”" if success == "true" else "isn’t true" if "success" in document else "is missing"
+        raise error(service.name, f"JSON in which “success” {wrong}")
     return document
 
 

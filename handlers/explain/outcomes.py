@@ -119,18 +119,8 @@ STATUS: Final = GatehouseStatus()
 
 
 def _client_error_words(error: client.ClientError) -> Words:
-    """Return a clear no of a service, in its own words, with what its status says."""
-    said = esc(str(error))
-    status = getattr(error, "status", 0)
-    if status >= 500:
-        return Words(
-            f"The {error.service} service returned an error ({status}).",
-            f"It said: {said}." if said and said != f"status {status}" else "",
-            "Try again in a moment.",
-            again={"Check status": STATUS},
-        )
-    said = said or "it gave no reason"
-    return Words(f"The {error.service} service refused: {as_sentence(said)}")
+    """Return a clear no of a service, in its own words."""
+    return Words(f"The {error.service} service refused: {as_sentence(esc(str(error)) or 'it gave no reason')}")
 
 
 AGAIN: Final = "Try again in a moment."

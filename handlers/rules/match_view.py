@@ -78,9 +78,9 @@ def _why_not(verdict: Verdict | None, url: Url) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def near_text(miss: NearMiss, url: Url, until: str = "") -> str:
-    """Return why *miss* doesn't match, and whether it is off besides; *until* says until when."""
-    return esc(near_reason(miss, url), 200) + ("" if miss.rule.active else f"; off{until}")
+def near_text(miss: NearMiss, url: Url) -> str:
+    """Return why *miss* doesn't match, and whether it is off besides."""
+    return esc(near_reason(miss, url), 200) + ("" if miss.rule.active else "; off")
 
 
 def undecidable_text(one: Undecidable) -> str:

@@ -170,8 +170,8 @@ async def _explain(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) ->
             verdict = next(judge_all([rule], url, groups))
             return answer_about_rule(rule, verdict, url, assumed=assumed, public=caller.public)
     route = await follow(await explain_url(rules, url, groups), rules, groups)
-    off = which_view.off_rule(route) if then is None else None
-    back_on = await _on_again_at(off, gatehouse) if off is not None else None
+    asleep = which_view.off_decider(route) if then is None else None
+    back_on = await _on_again_at(asleep.rule, gatehouse) if asleep is not None else None
     answer = which_view.answer(
         route,
         command=command if then is None else replace(command, details=True),

@@ -11,7 +11,7 @@ from bot.clients.lists import Gap
 from bot.rules.lint.route import LEADING, Route, decider, rank, results
 from bot.rules.matching import spared_text
 from bot.rules.model import Rule
-from bot.rules.outcomes import Explained, Match, NearMiss, Undecidable
+from bot.rules.outcomes import Explained, Match, Undecidable
 from bot.rules.pair_fields import KNOWN_TYPES
 from handlers.blocks import messages
 from handlers.blocks.buttons import button, run_button, share_button
@@ -44,7 +44,7 @@ def answer(
     """Return the outcome, then who does it. *assumed*: nobody typed the scheme; *public*: the channel reads it.
 
     Where nothing redirects or blocks, what doesn't either is left out, unless *command* asks for details.
-    *back_on*: when the rule of `off_rule` is switched on again.
+    *back_on*: when the rule of `off_decider` is switched on again.
     """
     if public:
         route = _without_secrets(route)
@@ -64,7 +64,7 @@ def answer(
         ]
     blocks += _other_change_blocks(route, culprits)
     element = messages.context if len(blocks) > 1 else messages.section
-    blocks += [element(text) for text in messages.pack_lines(_no_effect_lines(route, asleep, back_on), 1_500)]
+    blocks += [element(text) for text in messages.pack_lines(_no_effect_lines(route, asleep), 1_500)]
     small = list(_small_print(route, command, gap, assumed=assumed))
     blocks += [messages.context("\n".join(small))] if small else []
     urls = [
@@ -138,7 +138,8 @@ def _unchanged_line(route: Route, asked: str, back_on: datetime | None) -> str:
     if (asleep := off_decider(route)) is not None:
         would = "blocked" if asleep.blocks else "redirected"
         is_off, why = asleep.off == (IS_OFF,), esc(off_words(asleep.off), 200)
-        why = f"is off{_until_text(back_on)}" if is_off else f"has no effect: {why}"
+        until = f" until {when(back_on)}" if back_on else ""
+        why = f"is off{until}" if is_off else f"has no effect: {why}"
         return f":white_circle: *{asked} isn’t {would}: {quote(asleep.rule.title, 120)} {why}*"
     if count := len(last.changing):
         changes = "1 rule changes" if count == 1 else f"{count:,} rules change"
@@ -154,10 +155,6 @@ def _may_lead_elsewhere(found: Match | Undecidable) -> bool:
     rule_type = found.rule.rule_type
     may = rule_type in LEADING or rule_type == "Cancel" if isinstance(found, Undecidable) else False
     return not found.off and (may or rule_type not in KNOWN_TYPES)
-
-
-def _until_text(back_on: datetime | None) -> str:
-    return f" until {when(back_on)}" if back_on else ""
 
 
 def _why_unchanged(step: Explained) -> str:
@@ -202,13 +199,6 @@ def off_decider(route: Route) -> Match | None:
     return min(would, key=rank, default=None)
 
 
-def off_rule(route: Route) -> Rule | None:
-    """Return the rule whose time off matters: that of `off_decider`, else the first near miss that is off."""
-    if (asleep := off_decider(route)) is not None:
-        return asleep.rule
-    return next((miss.rule for miss in route.first.near if _is_off(miss)), None)
-
-
 def _other_change_blocks(route: Route, culprits: Sequence[Match]) -> list[Block]:
     """Return the rules that change something else, of the URL that was asked about and of the one that is loaded in the end."""
     asked, told = ({match.rule.id for match in some} for some in (route.first.changing, culprits))
@@ -228,25 +218,20 @@ def _other_change_blocks(route: Route, culprits: Sequence[Match]) -> list[Block]
     return blocks
 
 
-def _no_effect_lines(route: Route, but: Match | None, back_on: datetime | None) -> Iterator[str]:
+def _no_effect_lines(route: Route, but: Match | None) -> Iterator[str]:
     """Yield the rules that do nothing to the URL, by the reason; all *but* the one that is told on its own.
 
-    Those that can't be judged are of the whole way. *back_on*: as in `answer`.
+    Those that can't be judged are of the whole way.
     """
     step = route.first
     idle = [match for match in step.active if match.idle]
     off = [match for match in step.acting if match.off and match is not but]
-    near = sorted((miss for miss in step.near if miss.rule.active or not step.changing), key=_is_off)
+    near = sorted(
+        (miss for miss in step.near if miss.rule.active or not step.changing), key=lambda miss: not miss.rule.active
+    )
     if near:
-        first_off = next(filter(_is_off, near), None)
         title = "Near miss" if len(near) == 1 else "Near misses"
-        yield _rules_with_reasons(
-            title,
-            [
-                (miss.rule, match_view.near_text(miss, step.url, _until_text(back_on if miss is first_off else None)))
-                for miss in near
-            ],
-        )
+        yield _rules_with_reasons(title, [(miss.rule, match_view.near_text(miss, step.url)) for miss in near])
     if idle:
         yield _rules_with_reasons("Also matches, changes nothing", [(match.rule, "") for match in idle])
     if off:
@@ -258,10 +243,6 @@ def _no_effect_lines(route: Route, but: Match | None, back_on: datetime | None) 
     if unjudged := {one.rule.id: one for each in reversed(route.steps) for one in each.undecidable}:
         told = sorted(unjudged.values(), key=lambda one: bool(one.off))
         yield _rules_with_reasons("Can’t tell", [(one.rule, match_view.undecidable_text(one)) for one in told])
-
-
-def _is_off(miss: NearMiss) -> bool:
-    return not miss.rule.active
 
 
 def _rules_with_reasons(title: str, rules: Sequence[tuple[Rule, str]]) -> str:

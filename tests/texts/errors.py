@@ -82,7 +82,6 @@ def services() -> Iterator[Sample]:
         "429": client.RateLimited("rules"),
         "503 with Retry-After": client.RateLimited("rules", status=client.UNAVAILABLE),
         "our own limit": client.RateLimited("rules", is_ours=True),
-        "503": client.Refused("rules", "maintenance", 503),
         "another refusal": client.Refused("members", "Name is too long", 422),
         "no answer": client.Unreachable("rules", "TimeoutError"),
         "a 502": client.Failing("rules", 502),

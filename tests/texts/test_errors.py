@@ -113,20 +113,6 @@ Gatehouse has reached its limit of requests a minute to the rules service. Nothi
 Nothing was changed. Try again in a minute.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
-            "503, reading": """\
-The rules service returned an error (503).
-(warning) The rules service returned an error (503).
-It said: maintenance. Try again in a moment.
-[Check status]
-You typed `/rules list` · Reference `01234567`\
-""",
-            "503, changing": """\
-The rules service returned an error (503). Nothing was changed.
-(warning) The rules service returned an error (503).
-Nothing was changed. It said: maintenance. Try again in a moment.
-[Check status]
-You typed `/rules off Old shop` · Reference `01234567`\
-""",
             "another refusal, reading": """\
 The members service refused: Name is too long.
 (warning) The members service refused: Name is too long.
