@@ -161,7 +161,7 @@ class Access:
         Raises DirectoryUnavailable.
         """
         policy = self.policy()
-        place = None if channel is None or not acts else await self.directory.place(channel)
+        place = None if channel is None else await self.directory.place(channel)
         about = Inquiry(self.directory, policy, await self.directory.person(user), place, since)
         for act in [Act((each,)) if isinstance(each, str) else each for each in acts] or [Act(())]:
             if (why := await about.judge(act)) is not None:

@@ -302,9 +302,8 @@ class Policy(_Strict):
             return None if is_free or is_somewhere else Why.NO_ROLE
         if not is_read and (why := self._place_refusal(place)) is not None:
             return why
-        # Being named as an approver is the right, wherever they are; everybody else has to be in the channel.
-        is_named = operation == APPROVE and roles is not None and any(role.is_held_by(person, NOWHERE) for role in held)
-        outside = None if is_read or is_named or place.id in person.channels else Why.NOT_HERE
+        # Whoever a guard names has the right wherever they are; everybody else has to be in the channel.
+        outside = None if is_read or roles is not None or place.id in person.channels else Why.NOT_HERE
         without = None if is_free or any(role.is_held_by(person, place) for role in held) else Why.NO_ROLE
         return without or outside if operation == APPROVE else outside or without
 

@@ -38,6 +38,13 @@ def test_a_refusal_is_the_services_own_word(status: int, body: bytes, is_refusal
     assert Answer(status, body).is_refusal is is_refusal
 
 
+@pytest.mark.parametrize(
+    ("kind", "is_refusal"), [("text/plain", True), ("text/HTML; charset=utf-8", False), ("", True)]
+)
+def test_a_text_is_a_page_where_its_type_says_so(kind: str, is_refusal: bool) -> None:
+    assert Answer(403, b"no", headers={"content-type": kind}).is_refusal is is_refusal
+
+
 def test_a_refusal_without_words_says_its_status() -> None:
     assert str(refusal("rules", 404, "")) == "status 404"
     assert str(refusal("rules", 404, "Rule not found.")) == "Rule not found."

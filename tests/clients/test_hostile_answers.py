@@ -9,12 +9,13 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from bot.clients import errors
 from bot.clients.http import CallLimits, Service
+from bot.clients.json_text import MAX_INTEGER_DIGITS, parse_json
 from bot.clients.members import MembersClient
 from bot.clients.rules import MAX_PAIRS_READ, RulesClient
 from bot.members.model import Member
@@ -129,16 +130,27 @@ async def test_the_words_of_a_refusal_are_one_line_and_steer_no_terminal() -> No
 
 
 @pytest.mark.threat("B5")
-async def test_a_rule_of_very_many_pairs_hides_no_other() -> None:
-    wide = {"id": "Redirect_w", "name": "w", "pairs": [{}] * (MAX_PAIRS_READ + 1)}
-    body = json.dumps({"success": True, "data": [wide, {"id": "Redirect_x", "name": "x", "pairs": []}]}).encode()
-    play, limits = answer(f"Content-Length: {len(body)}", body), replace(LIMITS, max_bytes=1_000_000)
+@pytest.mark.parametrize("more", [0, 1])
+async def test_a_rule_of_very_many_pairs_hides_no_other(more: int) -> None:
+    wide = {"id": "Redirect_w", "name": "w", "pairs": [{}] * (MAX_PAIRS_READ + more)}
+    limits = replace(LIMITS, max_bytes=1_000_000)
+    found: dict[str, Any] = {}
+    for what, data in {"list": [wide, {"id": "Redirect_x", "name": "x", "pairs": []}], "rule": wide}.items():
+        body = json.dumps({"success": True, "data": data}).encode()
+        play = answer(f"Content-Length: {len(body)}", body)
+        async with playing(play) as url, Service("rules", url, {}, limits=limits) as service:
+            client = RulesClient(service)
+            ask = client.all() if what == "list" else client.get("Redirect_w")
+            (found[what],) = await asyncio.gather(ask, return_exceptions=True)
 
-    async with playing(play) as url, Service("rules", url, {}, limits=limits) as service:
-        listing = await RulesClient(service).all()
+    listing, rule = found["list"], found["rule"]
+    assert [each.id for each in listing.known] == [*["Redirect_w"][more:], "Redirect_x"]
+    assert (listing.gap is not None) == isinstance(rule, errors.UnreadableRecord) == bool(more)
 
-    assert [rule.id for rule in listing.known] == ["Redirect_x"]
-    assert listing.gap is not None
+
+@pytest.mark.parametrize(("digits", "kind"), [(MAX_INTEGER_DIGITS, int), (MAX_INTEGER_DIGITS + 1, float)])
+def test_a_number_that_python_cannot_convert_leaves_the_rest_readable(digits: int, kind: type) -> None:
+    assert type(parse_json(b"9" * digits)) is kind
 
 
 async def test_reads_at_one_time_share_one_flight() -> None:

@@ -1,7 +1,7 @@
 """Change one condition at a time, and see whether the nearest tests notice: ``make mutants FILE=bot/policy/model.py``.
 
 FILE: one file, or several files and folders. N: how many of all their conditions are tried (10), as SEED has it (0). The tests
-are those of the fast lane beside the module (tests/changes for bot/changes) or that import it, and the stories of its package;
+are those of the fast lane beside the module (tests/changes for bot/changes) or that import it, and the NETS of its package;
 they are collected once, and each mutant has them in a process of its own, up to the first that fails. Nothing is written:
 what changes is the code of a function that is there already. So conditions outside of functions aren't tried.
 
@@ -28,12 +28,12 @@ FLIPPED: Final[dict[type[ast.cmpop], str]] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
     ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
 }  # fmt: skip
-STORIES: Final = {
+NETS: Final = {
     "changes": "obligations temporary undo approvals frozen planned sets last_act told resumed slack_in_trouble after_a_crash",
-    "policy": "rights approvals frozen limits requests",
+    "policy": "server/check rights approvals frozen limits requests",
     "clients": "incomplete_lists gateways odd_data busy_services real_rules",
 }
-"""Which stories a package is about, the quick and general ones first."""
+"""What else tests a package, the quick and general ones first; stories, unless they lie elsewhere."""
 AT_ONCE: Final = 2
 SURVIVED, KILLED, NOT_TRIED = 0, 1, 2
 """How the process of a mutant ends; NOT_TRIED where its code doesn't fit what is there."""
@@ -80,7 +80,8 @@ def nearest_tests(path: Path) -> list[str]:
     """Return the test files nearest to the module at *path*, those first that are called like it."""
     module = ".".join(path.with_suffix("").parts)
     package = path.parts[1]
-    stories = [f"test_{story}" for story in STORIES.get(package, "").split()]
+    names = [name if "/" in name else f"stories/{name}" for name in NETS.get(package, "").split()]
+    nets = ["tests/{}/test_{}.py".format(*name.split("/")) for name in names]
     ranked: dict[str, int] = {}
     for test in sorted(Path("tests").rglob("test_*.py")):
         if test.stem == f"test_{path.stem}" and test.parts[1] == package:
@@ -89,8 +90,8 @@ def nearest_tests(path: Path) -> list[str]:
             ranked[str(test)] = 1
         elif test.parts[1] == package:
             ranked[str(test)] = 2
-        elif test.parts[1] == "stories" and test.stem in stories:
-            ranked[str(test)] = 3 + stories.index(test.stem)
+        elif str(test) in nets:
+            ranked[str(test)] = 3 + nets.index(str(test))
     return sorted(ranked, key=ranked.__getitem__)
 
 

@@ -64,6 +64,9 @@ def member(before: Any, after: Any, site: str = "blog") -> Edit:
         pytest.param({"groups": ["Group_sales"]}, rule(SHOP, MOVED), True, id="a rule that leaves the group"),
         pytest.param({"groups": ["Group_other"]}, rule(SHOP, MOVED), True, id="a rule that comes into the group"),
         pytest.param({"groups": ["Group_third"]}, rule(SHOP, MOVED), False, id="a rule of another group"),
+        pytest.param(
+            {"groups": ["Group_third"]}, rule(SHOP, ANYWHERE), False, id="a source of any host, of another group"
+        ),
         pytest.param({"groups": ["Group_s*"]}, group("Group_sales"), True, id="the group"),
         pytest.param({"groups": ["Group_third"]}, group("Group_sales"), False, id="another group"),
         pytest.param({"sites": ["blog"]}, member(FREE, VIP), True, id="a site"),

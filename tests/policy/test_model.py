@@ -222,8 +222,9 @@ async def test_whoever_may_not_use_it_at_all_is_refused_where_nothing_is_asked_f
     assert getattr(answer, "why", None) is SLACK[user].barred
 
 
-async def test_roles_that_are_no_longer_in_the_policy_are_nobodys() -> None:
-    access = Access(lambda: Policy(roles={"all": LEADS["all"]}), directory())
+@pytest.mark.parametrize("policy", [Policy(), Policy(roles={"all": LEADS["all"]})])
+async def test_roles_that_are_no_longer_in_the_policy_are_nobodys(policy: Policy) -> None:
+    access = Access(lambda: policy, directory())
 
     for user in SLACK:
         assert await refused(access, request(approvers=("leads",)), user) is not None
