@@ -25,8 +25,6 @@ from handlers.rules.commands import RulesOff, RulesShow
 FULL: Final = "full"
 """Ends the action id of the button that opens everything, on a card that leaves something out: `shows_all` looks for it."""
 APPROVE: Final = {Kind.RULE_DELETE: "Approve deletion", Kind.MEMBER_REMOVE: "Approve removal"}
-MAX_SINGLE_UNDOS: Final = 3
-"""With *Undo*, *Retry* and *Details*: what a menu has room for."""
 
 
 def buttons_of(change: Change, progress: Progress | None, *, is_frozen: bool = False) -> list[Block | None]:
@@ -102,7 +100,7 @@ def _plan_buttons(change: Change) -> list[Block | None]:
 def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | None]:
     """Return the buttons that undo or keep an applied change; for one that was undone, those that make it again.
 
-    Of a bulk change, items that were not done can be tried again, and one can be undone alone.
+    Of a bulk change, items that were not done can be tried again.
     """
     if change.request.undoes:
         return [_retry_button(change, progress)] if progress is not None else []
@@ -122,11 +120,7 @@ def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | Non
         rest = decision_button(change, "Remove the old one", "old") if change.request.moved_from else None
         return [rest, undo]
     is_any_done = progress.tally[Outcome.APPLIED] > 0
-    return [
-        _retry_button(change, progress),
-        undo if is_any_done else None,
-        *_single_undo_buttons(progress.first),
-    ]
+    return [_retry_button(change, progress), undo if is_any_done else None]
 
 
 def _end_buttons(change: Change) -> list[Block | None]:
@@ -168,14 +162,6 @@ def _retry_button(change: Change, progress: Progress) -> Block | None:
     others = "one" if rest == 1 else f"{rest:,}"
     which = f"the {others} that failed" if progress.tally[Outcome.FAILED] == rest else f"the other {others}"
     return decision_button(change, f"Retry {which}" if done else "Try again", "again") if rest else None
-
-
-def _single_undo_buttons(shown: Sequence[Item]) -> list[Block | None]:
-    """Return the buttons that undo a change of one member on several sites, one for each site."""
-    done = [item for item in shown if item.outcome is Outcome.APPLIED and item.change_id and item.target.site]
-    if len({item.target.key for item in shown}) != 1 or not 1 < len(shown) <= MAX_SINGLE_UNDOS:
-        return []
-    return [decide_button(f"Undo on {item.target.site}", f"undo.{item.number}", item.change_id or "") for item in done]
 
 
 def decision_button(change: Change, label: str, decision: str, **more: Any) -> Block | None:

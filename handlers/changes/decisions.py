@@ -76,20 +76,19 @@ async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) ->
     """Return the change whose card or full view was clicked; raises OldCard where the clicked card is not its current one.
 
     A button's value only names the change: its content is read from the store, and the card must be where we posted it. A
-    quick click may come before the card is on record, so this looks again for a while. An item is shown on the card of its
-    bulk change. A full view was drawn for the person who clicked.
+    quick click may come before the card is on record, so this looks again for a while. A full view was drawn for the person
+    who clicked.
     """
     if _is_in_full_view(click):
         return await gatehouse.changes.journal.get(click.value)
     for _ in range(LOOKS_FOR_CARD):
         change = await gatehouse.changes.journal.get(click.value)
-        card = change.set_id or change.id
-        stands = await gatehouse.store.cards.is_message_of(card, caller.channel, caller.message)
+        stands = await gatehouse.store.cards.is_message_of(change.id, caller.channel, caller.message)
         if stands is not None:
             break
         await asyncio.sleep(CARD_PAUSE_SECONDS)
     if not stands:
-        link, place = await gatehouse.store.cards.link(card), (caller.channel, caller.message)
+        link, place = await gatehouse.store.cards.link(change.id), (caller.channel, caller.message)
         raise OldCard(link, is_copy=bool(link) and not await gatehouse.store.cards.has_message(*place))
     return change
 

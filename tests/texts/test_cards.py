@@ -1138,7 +1138,7 @@ Remove Chloe Diaz from every site: 1 of 2 done
 1 done · 1 failed
 ✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
 ✗ Chloe Diaz `c***@example.com` on docs: failed
-[Retry the one that failed]  [Undo]  ⋯ [Undo on blog]  [Details]\
+[Retry the one that failed]  [Undo]  ⋯ [Details]\
 """,
             "undo of an offboarding, own click": """\
 @alice: Put Chloe Diaz back on all their sites? “we test”
@@ -1157,7 +1157,7 @@ Chloe Diaz removed from every site
 Requested by @alice · “she left” · approved by @cara · 2026-11-21 01:26 UTC
 ✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
 ✓ Chloe Diaz `c***@example.com` on docs: removed, segments `default` `staff`
-[Undo]  [Undo on blog]  ⋯ [Undo on docs]  [Details]\
+[Undo]  [Details]\
 """,
             "import of 2 rules": """\
 @alice: Import 2 rules from “campaign.json”?
