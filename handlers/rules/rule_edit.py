@@ -203,8 +203,7 @@ async def _refuse_same(draft: RuleDraft, gatehouse: Gatehouse) -> None:
 async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Reply:
     async def fill() -> dict[str, Any]:
         rule = await find_rule(command.ref, gatehouse)
-        groups = await groups_of([rule], gatehouse)
-        view = RuleForm.of(rule, channel=caller.channel, groups=groups).view()
+        view = RuleForm.of(rule, channel=caller.channel).view()
         first = await outlook_blocks(Target(service="rules", key=rule.id), rule, gatehouse)
         return modals.with_blocks_above(first, view)
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.rules.edit import Problem, source_reaching
 from bot.rules.lint.route import LEADING
-from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft, why_group_is_off
+from bot.rules.model import ACTIVE, INACTIVE, Rule, RuleDraft
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, TYPES, UNKNOWN, Document, has_field
 from bot.rules.pair_values import new_pair
 from handlers.blocks import inputs
@@ -33,7 +33,6 @@ from handlers.rules.form_fields_view import (
     pairs_of_body,
     size_of,
 )
-from handlers.rules.pairs_view import group_name, status_name
 from handlers.rules.reasons import type_word
 
 CALLBACK: Final = "v2.rule.form"
@@ -69,8 +68,6 @@ class RuleForm:
     """``tomorrow 9:00``, as typed."""
     expiry: str = ""
     """``2h`` or ``18:00``, as typed."""
-    group: str = ""
-    """The group that the rule is in and whether that group is off, in words; empty without a group."""
     as_json: bool = False
     """Whether pairs are edited as JSON rather than by their fields."""
     announce: str = ""
@@ -105,11 +102,10 @@ class RuleForm:
         return cls("new", document, (FormPair("n1", rule_type, pair),), **more)
 
     @classmethod
-    def of(cls, rule: Rule, *, channel: str, groups: Groups | None = None) -> Self:
+    def of(cls, rule: Rule, *, channel: str) -> Self:
         """Return the form that edits *rule*."""
         seen = fingerprint(canonical_form(rule.document()))
-        words = _group_words(rule, groups)
-        return cls("edit", rule.body(), pairs_of_body(rule.body()), channel, rule.id, seen, group=words)
+        return cls("edit", rule.body(), pairs_of_body(rule.body()), channel, rule.id, seen)
 
     @classmethod
     def copy_of(cls, rule: Rule, *, channel: str) -> Self:
@@ -214,7 +210,7 @@ class RuleForm:
         kept = {"mode": self.mode, "id": self.rule_id, "seen": self.seen, "channel": self.channel}
         left = {pair.key for pair in self.pairs}
         removed = [pair.key for pair in pairs_of_body(self.document) if pair.key not in left]
-        about = {"removed": removed, "type": self.rule_type[:MAX_TYPE_LENGTH], "group": self.group}
+        about = {"removed": removed, "type": self.rule_type[:MAX_TYPE_LENGTH]}
         metadata = kept | about | {"warned": self.warned, "more": self.shows_more, "json": self.as_json}
         return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
 
@@ -257,8 +253,7 @@ class RuleForm:
             types = {each: type_word(each) for each in (*KNOWN_TYPES, self.rule_type[:MAX_TYPE_LENGTH])}
             return inputs.menu("type", "Type", types, self.rule_type, dispatch=True)
         about = f" {code(self.rule_id)}" if self.rule_id else ""
-        group = f"\n{self.group}" if self.group else ""
-        return section(f"*{esc(type_word(self.rule_type))}*{about}{group}")
+        return section(f"*{esc(type_word(self.rule_type))}*{about}")
 
     def _pair_blocks(self) -> list[View]:
         blocks: list[View] = []
@@ -291,11 +286,3 @@ def body_to_copy(rule: Rule) -> Document:
     content = rule.content()
     pairs = [{name: pair[name] for name in pair if name not in foreign} for pair in content.get("pairs") or ()]
     return content | {"pairs": pairs}
-
-
-def _group_words(rule: Rule, groups: Groups | None) -> str:
-    """Return the group of *rule* as mrkdwn, short enough for the view's metadata."""
-    if not rule.group_id:
-        return ""
-    held = f"   {status_name(rule, groups)}" if why_group_is_off(rule, groups) else ""
-    return f"{group_name(rule, groups)}{held}"

@@ -218,8 +218,8 @@ def forms() -> Iterator[Sample]:
     yield "edit, as JSON", replace(RuleForm.of(FILTERED, channel="C0OPS0001"), as_json=True).view()
     yield "edit, of an unknown type", RuleForm.of(TELEPORT, channel="C0OPS0001").view()
     yield "edit, headers that are no list", RuleForm.of(ODD, channel="C0OPS0001").view()
-    yield "edit", RuleForm.of(FILTERED, channel="C0OPS0001", groups=GROUPS).view()
-    yield "edit, two pairs", RuleForm.of(TWO, channel="C0OPS0001", groups=GROUPS).view()
+    yield "edit", RuleForm.of(FILTERED, channel="C0OPS0001").view()
+    yield "edit, two pairs", RuleForm.of(TWO, channel="C0OPS0001").view()
     yield "copy", RuleForm.copy_of(OLD, channel="C0OPS0001").view()
 
 

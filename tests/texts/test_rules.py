@@ -778,7 +778,6 @@ Why (optional): <>
             "edit, two pairs": """\
 ┌ Edit rule
 Redirect `Redirect_x13`
-(file_folder) Experiments   (double_vertical_bar) On, but its group “Experiments” is off
 Pair 1  [Remove pair]
 From: <https://shop.example.com/a>
 To: <https://shop.example.com/b>
