@@ -229,7 +229,6 @@ def typed_value(values: Mapping[str, Any], block_id: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def picked_values(values: Mapping[str, Any], block_id: str) -> tuple[str, ...] | None:
-    """Return the values chosen of a multiple choice; None where the form has no such input."""
-    state = (values.get(block_id) or {}).get(action_id(block_id))
-    return None if state is None else tuple(one["value"] for one in state.get("selected_options") or ())
+def picked_values(values: Mapping[str, Any], block_id: str) -> tuple[str, ...]:
+    """Return the values chosen of a multiple choice."""
+    return tuple(one["value"] for one in _state(values, block_id).get("selected_options") or ())

@@ -38,7 +38,7 @@ from handlers.members.commands import (
     MembersRevoke,
     MembersShow,
 )
-from handlers.members.member_form_view import CALLBACK, MemberForm, read_form, segment_notes
+from handlers.members.member_form_view import CALLBACK, SEGMENTS, MemberForm, read_form, segment_notes
 from handlers.members.member_refs import (
     catalogue,
     find_member,
@@ -149,7 +149,7 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
 def _end_view(form: MemberForm, change: Change) -> View:
     if change.state is not State.FAILED:
         return end_of_form(change)
-    field = form.segments_block if "segment" in change.run.outcome.lower() else ""
+    field = SEGMENTS if "segment" in change.run.outcome.lower() else ""
     words = f"Nothing was changed. {as_sentence(change.run.outcome)}"
     return form.with_notes({field: words}).view()
 

@@ -9,13 +9,12 @@ from typing import Any, Final, Self
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.members.model import Member, nearest_segments
 from handlers.blocks import inputs
-from handlers.blocks.messages import code, esc, plural, section
+from handlers.blocks.messages import code, context, esc, plural, section
 from handlers.blocks.modals import View, frame, metadata, with_notes
 from handlers.grammar.command import slash
 
 CALLBACK: Final = "v1.member.form"
 SEGMENTS: Final = "segments"
-SEGMENT_NAMES: Final = "segment_names"
 SEGMENTS_HINT: Final = "Segments are created in the site’s dashboard; this lists those that members have."
 
 
@@ -76,17 +75,10 @@ class MemberForm:
         times = [inputs.start(self.start), *until]
         return [email, name, self._segments(), *self._kept_blocks(), *times, inputs.reason(self.reason)]
 
-    @property
-    def segments_block(self) -> str:
-        """Return the block id of the menu of segments, or of the input in which they are typed where none is known."""
-        return SEGMENTS if inputs.choice_names(self.known, self.segments) else SEGMENT_NAMES
-
     def _segments(self) -> View:
-        if self.segments_block == SEGMENTS:
-            return inputs.choices(SEGMENTS, "Segments", self.known, self.segments, hint=SEGMENTS_HINT)
-        named = inputs.fit_to_input(", ".join(self.segments)) if self.mode == "add" else None
-        hint = "Separate names with commas. " + SEGMENTS_HINT
-        return inputs.text(SEGMENT_NAMES, "Segments", named, optional=True, hint=hint)
+        if not inputs.choice_names(self.known, self.segments):
+            return context(f"*Segments*  None is known here. {SEGMENTS_HINT}")
+        return inputs.choices(SEGMENTS, "Segments", self.known, self.segments, hint=SEGMENTS_HINT)
 
     def _kept_blocks(self) -> list[View]:
         hidden = len({*_hidden_segments(self.segments)})
@@ -113,24 +105,19 @@ def segment_notes(form: MemberForm, unknown: Sequence[str]) -> dict[str, str]:
         for name in unknown[:5]
     ]
     made = f"If it is new and nobody has it yet, add it under Extra segments in {slash('gatehouse settings')}."
-    words = f"Unknown segment: {', '.join(near)}. {made}"
-    return {form.segments_block: words}
+    return {SEGMENTS: f"Unknown segment: {', '.join(near)}. {made}"}
 
 
 def read_form(view: View) -> MemberForm:
     """Return the form as it was submitted: *view* with its state."""
     about = metadata(view)
     values = inputs.values_of(view)
-    segments = inputs.picked_values(values, SEGMENTS)
-    if segments is None:
-        line = inputs.typed_value(values, SEGMENT_NAMES) or ""
-        segments = tuple(part.strip() for part in line.split(",") if part.strip())
     return MemberForm(
         mode=about.get("mode", "add"),
         site=str(about.get("site") or ""),
         email=str(about.get("email") or inputs.typed_value(values, "email") or ""),
         name=inputs.typed_value(values, "name") or "",
-        segments=segments,
+        segments=inputs.picked_values(values, SEGMENTS),
         channel=str(about.get("channel") or ""),
         seen=about.get("seen"),
         reason=inputs.typed_value(values, inputs.REASON) or "",
