@@ -87,12 +87,6 @@ def join_words(texts: Sequence[str], link: str = "and", *, most: int | None = No
     return f"{', '.join(first)} {link} {last}" if first else last
 
 
-def join_commas(texts: Sequence[str], most: int) -> str:
-    """Return ``a, b, c``; of more than *most* of the *texts* the first, and how many more there are."""
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return f"{', '.join(texts[:most])}{more}"
-
-
 def and_more(count: int, noun: str = "") -> str:
     """Return ``…and 3 more pairs``, for what a list leaves out; empty where that is nothing."""
     return f"…and {plural(count, f'more {noun}') if noun else f'{count:,} more'}" if count > 0 else ""

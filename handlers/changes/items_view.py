@@ -14,7 +14,7 @@ from bot.rules.model import RuleDraft
 from bot.rules.url import authority
 from bot.text.emails import mask_email, mask_emails
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, and_more, code, esc, join_commas
+from handlers.blocks.messages import Block, and_more, code, esc, join_words
 from handlers.changes.diff import field_changes, render
 from handlers.changes.people import author, public_text
 from handlers.changes.subject import VERBS, new_status
@@ -139,7 +139,7 @@ def _hosts(document: Mapping[str, Any] | None) -> str:
     pairs = RuleDraft.model_validate(document or {}).pairs or ()
     texts = [text for pair in pairs for text in (pair.source.value if pair.source else None, pair.destination)]
     places = [authority(text) for text in texts if text]
-    return join_commas([code(host) for host in dict.fromkeys(each.host for each in places if each)], MAX_HOSTS)
+    return join_words([code(host) for host in dict.fromkeys(each.host for each in places if each)], most=MAX_HOSTS)
 
 
 SHOWN: Final = 12

@@ -20,7 +20,7 @@ from bot.policy.freezes import Freeze
 from bot.text.documents import NestedTooDeep, ServiceRecord
 from bot.text.wall_times import end_time, is_skipped, next_time
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, join_commas
+from handlers.blocks.messages import Block, join_words
 from handlers.blocks.modals import View, end_of_form
 from handlers.changes.freeze_view import freeze_line, frozen_words
 from handlers.changes.list_view import coming_blocks, coming_line
@@ -66,7 +66,7 @@ async def submit(
     """
     proposal = proposals[0] if purpose is None or len(proposals) == 1 else combine(purpose, proposals)
     if already:
-        warnings = (*proposal.request.warnings, f"Already so, and left out: {join_commas(already, MAX_LEFT_OUT)}.")
+        warnings = (*proposal.request.warnings, f"Already so, and left out: {join_words(already, most=MAX_LEFT_OUT)}.")
         proposal = replace(proposal, request=replace(proposal.request, warnings=warnings))
     start, expiry = (getattr(command, name, None) for name in ("start", "expiry"))
     proposal = await with_times(proposal, caller, gatehouse, start=start, expiry=expiry)

@@ -12,7 +12,7 @@ from bot.changes.model.items import ImportRow, Item
 from bot.rules.lint.findings import Finding
 from bot.rules.model import RuleDraft
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, and_more, code, esc, first_few, join_commas, join_words, quote_plain
+from handlers.blocks.messages import Block, and_more, code, esc, first_few, join_words, quote_plain
 from handlers.grammar.command import slash
 from handlers.grammar.time_fields import Expiry
 from handlers.members.views import segments_line
@@ -141,7 +141,7 @@ def _member_text(row: ImportRow) -> str:
 def _lost_groups_note(rows: Sequence[ImportRow]) -> list[Block]:
     """Return how many new rules come without their group, also of those that aren't listed; nothing where none does."""
     lost = [row.lost_group for row in rows if row.lost_group]
-    groups = join_commas([code(group, 40) for group in dict.fromkeys(lost)], 4)
+    groups = join_words([code(group, 40) for group in dict.fromkeys(lost)], most=4)
     set_later = f"Set one afterwards with `{slash('rules set')}`."
     without = f":warning: *{messages.plural(len(lost), 'new rule')} without a group.* Not found: {groups}. {set_later}"
     return [messages.section(without)] if lost else []

@@ -21,7 +21,7 @@ from handlers.blocks.buttons import (
     turn_buttons,
     with_menu,
 )
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_commas, join_words, quote
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_words, quote
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -206,7 +206,7 @@ def _other_fields(member: Member, *, public: bool) -> str:
     shown = [
         _field(name, value, public=public) for name, value in fields if name != "createdAt" or member.since is None
     ]
-    return f"Other fields: {join_commas(shown, 8)}" if shown else ""
+    return f"Other fields: {join_words(shown, most=8)}" if shown else ""
 
 
 def _field(name: str, value: Any, *, public: bool) -> str:
@@ -284,7 +284,7 @@ def _barring_clause(found: Iterable[Verdict], *, public: bool) -> str:
     for one in found:
         fields = ((one.member and one.member.model_extra) or {}).items()
         if barring := [_field(name, value, public=public) for name, value in fields if is_barring(name, value)]:
-            clauses.append(f"the record on {esc(one.site, 60)} has {join_commas(barring, 3)}")
+            clauses.append(f"the record on {esc(one.site, 60)} has {join_words(barring, most=3)}")
     return " and ".join(clauses)
 
 

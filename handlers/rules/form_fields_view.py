@@ -10,7 +10,7 @@ from typing import Any, Final
 from bot.rules.pair_fields import Document, FieldKind, PairField, fields_of
 from bot.rules.pair_values import BadValue, json_text, other_names, read_object, text_of, with_text
 from handlers.blocks import inputs
-from handlers.blocks.messages import code, context, join_commas, section
+from handlers.blocks.messages import code, context, join_words, section
 from handlers.blocks.modals import View
 
 JSON: Final = "json"
@@ -147,7 +147,7 @@ def pair_blocks(pair: FormPair, number: int, *, removable: bool, more: bool, as_
         blocks: list[View] = [inputs.text(pair.block_id(JSON), label, text, multiline=True, hint=hint)]
     else:
         blocks = [_field(pair, each, more) for each in pair.fields if more or not each.rare]
-        others = join_commas([code(name, 40) for name in other_names(pair.rule_type, pair.base)], MAX_OTHERS)
+        others = join_words([code(name, 40) for name in other_names(pair.rule_type, pair.base)], most=MAX_OTHERS)
         words = f"Also holds {others}, kept unchanged. {EDIT_AS_JSON[more]}" if others else ""
         words = "Too long to be edited as JSON here." if as_json else words
         blocks += [context(words) | {"block_id": f"others.{pair.key}"}] if words else []

@@ -11,7 +11,7 @@ from bot.rules.matching import filters_of
 from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
 from bot.rules.outcomes import matches_all
 from bot.rules.pair_fields import EMPTY
-from handlers.blocks.messages import code, esc, first_few, join_commas, join_words, plural, url_code
+from handlers.blocks.messages import code, esc, first_few, join_words, plural, url_code
 from handlers.rules.reasons import off_words, type_word
 
 Fields = Mapping[str, Any]
@@ -151,7 +151,7 @@ MOMENTS: Final = {
 def _scripts(pair: Fields, limit: int) -> Iterator[str]:
     if libraries := pair.get("libraries"):
         names = libraries if isinstance(libraries, list) else [libraries]
-        yield f"with {join_commas([code(_text(name), 40) for name in names], 8)}"
+        yield f"with {join_words([code(_text(name), 40) for name in names], most=8)}"
     found = pair.get("scripts")
     for script in found if isinstance(found, list) else []:
         yield _script(script, limit) if isinstance(script, Mapping) else code_with_size(script, limit)

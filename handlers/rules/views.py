@@ -20,7 +20,7 @@ from handlers.blocks.buttons import (
     turn_buttons,
     with_menu,
 )
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, join_commas, quote
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, join_words, quote
 from handlers.blocks.modals import View, frame
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
@@ -145,7 +145,7 @@ def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
     texts.append(code(rule.id, 100))
     unknown = [name for name in rule.model_extra or {} if name not in KNOWN_EXTRA]
     if unknown:
-        texts.append(f"also has {join_commas([code(name, 40) for name in unknown], 8)}")
+        texts.append(f"also has {join_words([code(name, 40) for name in unknown], most=8)}")
     return [messages.context(" · ".join(texts))]
 
 
@@ -299,5 +299,5 @@ def _left_out_groups(groups: Sequence[Group], rules: Mapping[str, int]) -> list[
             f"…and {len(groups) - MAX_GROUPS:,} more. To see the rules of one: `{slash('rules list group:NAME')}`"
         )
     if lost:
-        texts.append(f"Rules are also in groups that the service doesn’t list: {join_commas(lost, 8)}")
+        texts.append(f"Rules are also in groups that the service doesn’t list: {join_words(lost, most=8)}")
     return [messages.context(*texts)] if texts else []

@@ -179,19 +179,19 @@ blog · segments: `newsletter`
 docs couldn’t be asked. The members service doesn’t answer.\
 """,
             "suspended": """\
-Anna Berg is a member of blog, but the record on blog has `status: suspended`, `blocked: true`.
-(warning) Anna Berg is a member of blog, but the record on blog has `status: suspended`, `blocked: true`.
+Anna Berg is a member of blog, but the record on blog has `status: suspended` and `blocked: true`.
+(warning) Anna Berg is a member of blog, but the record on blog has `status: suspended` and `blocked: true`.
 `anna.berg@example.com`
 blog · segments: `staff`
-Other fields: `status: suspended`, `blocked: true`, `plan: pro`
+Other fields: `status: suspended`, `blocked: true` and `plan: pro`
 [Check default]  [Share in channel]\
 """,
             "suspended, and lacks the segment": """\
-No: Anna Berg is on blog but lacks “vip”, and the record on blog has `status: suspended`, `blocked: true`.
-✗ No: Anna Berg is on blog but lacks “vip”, and the record on blog has `status: suspended`, `blocked: true`.
+No: Anna Berg is on blog but lacks “vip”, and the record on blog has `status: suspended` and `blocked: true`.
+✗ No: Anna Berg is on blog but lacks “vip”, and the record on blog has `status: suspended` and `blocked: true`.
 `anna.berg@example.com`
 blog · segments: `staff`
-Other fields: `status: suspended`, `blocked: true`, `plan: pro`
+Other fields: `status: suspended`, `blocked: true` and `plan: pro`
 No member here has a segment “vip”, and it isn’t in the settings.
 [Share in channel]\
 """,
