@@ -59,8 +59,6 @@ class Gatehouse:
     extra_segments: tuple[str, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict)
     """Host of each service, for people who must see which one they are changing."""
-    reference: Callable[[str, str], str] = lambda _, __: ""
-    """Returns a stand-in for a site's member where no email may appear."""
     policy_trouble: Callable[[], str | None] = lambda: None
     """Returns what is wrong with the policy file, while an older version of it stays in use; None where nothing is."""
 

@@ -192,19 +192,6 @@ class NoMember(Refusal):
         return Words(what, next=then, again={"Find similar": find})
 
 
-class MemberGone(Refusal):
-    """The member whom a shared card of *site* showed is not there any more."""
-
-    site: str
-
-    def words(self) -> Words:
-        return Words(
-            f"This member is no longer on {esc(self.site)}, or Gatehouse’s keys have changed since this was shared.",
-            next="Ask the person who shared it for the email.",
-            unchanged=None,
-        )
-
-
 class UnknownSegment(Refusal):
     """*site* has no segment of that *name*, as far as is known. *meant*: those like it; *again*: what could be done."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -111,11 +109,6 @@ def inbox_key(email: str) -> tuple[str, str]:
     local, _, domain = email_key(email).casefold().rpartition("@")
     name = local.partition("+")[0] or local
     return (name.replace(".", ""), "gmail.com") if domain in GMAIL else (name, domain)
-
-
-def reference(secret: bytes, site: str, email: str) -> str:
-    """Return a keyed hash (HMAC) of a member for places that must not have an email, such as a channel's buttons."""
-    return hmac.new(secret, f"{site}\n{email}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
 CLOSE_ENOUGH: Final = 60

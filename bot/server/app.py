@@ -29,7 +29,6 @@ from bot.changes.worker import DRAIN_SECONDS, Wake, lease_for
 from bot.clients.http import ssl_context
 from bot.gatehouse import Gatehouse, Site
 from bot.health import Health, Level, health_of
-from bot.members.model import reference
 from bot.policy.access import Access
 from bot.policy.file import BadPolicy, CurrentPolicy, summary
 from bot.policy.limits import RateLimiter
@@ -145,7 +144,6 @@ async def running(
             health=health,
             extra_segments=settings.segments,
             places=_service_hosts(settings),
-            reference=partial(reference, settings.members_api_key.get_secret_value().encode()),
             policy_trouble=lambda: policy.trouble and settings.redact(policy.trouble),
         )
         router = Router(

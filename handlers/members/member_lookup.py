@@ -13,14 +13,14 @@ from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
 from bot.members.access_check import Verdict, explain_access
 from bot.members.model import Catalogue, Member, count_segments, nearest_segments, use_known_spelling
-from bot.text.emails import checked_email, mask_email
+from bot.text.emails import checked_email
 from bot.text.search import has_words
 from bot.threads import run_over
 from handlers.blocks import menus, messages
 from handlers.blocks.inputs import MAX_OPTIONS
 from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage, Message
 from handlers.changes.requests import outlook_blocks
-from handlers.errors import MemberGone, UnknownSegment
+from handlers.errors import UnknownSegment
 from handlers.explain.table import words_for
 from handlers.grammar.command import Command
 from handlers.grammar.parser import member_row
@@ -129,30 +129,9 @@ async def _card(
         member,
         site=site.name,
         public=public,
-        reference=gatehouse.reference(site.name, member.email),
         others=others,
         more=await outlook_blocks(target, member, gatehouse),
     )
-
-
-@clicks("members.whisper")
-async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Show the member of a shared card, unmasked, to the person who clicked: the button holds a reference, not an email."""
-    await gatehouse.access.require(caller.user, caller.channel, MembersShow.reads)
-    name, _, rest = click.value.partition(" ")
-    mask, _, reference = rest.rpartition(" ")
-    site = gatehouse.site(name)
-    listing = await site.members.all()
-
-    def find() -> Member | None:
-        # The mask first, so that few references have to be computed.
-        alike = (member for member in listing.known if mask_email(member.email) == mask)
-        return next((one for one in alike if gatehouse.reference(site.name, one.email) == reference), None)
-
-    if (member := await run_over(listing.known, find)) is None:
-        listing.whole()
-        raise MemberGone(site.name)
-    return Private(await _card(member, site, gatehouse, public=False))
 
 
 @offers("pick.member", needs="member.read")

@@ -13,7 +13,6 @@ from bot.members.model import Member
 from bot.text.emails import mask_email
 from handlers.blocks import menus, messages
 from handlers.blocks.buttons import (
-    button,
     run_button,
     share_button,
     temporary_button,
@@ -171,11 +170,10 @@ def member_card(
     *,
     site: str,
     public: bool,
-    reference: str = "",
     others: Sequence[str] = (),
     more: Sequence[Block] = (),
 ) -> Message:
-    """Return the card of one member. *reference*: replaces the email in the button of a public card; *more*: as for a rule."""
+    """Return the card of one member; in a channel, without buttons. *more*: as for a rule."""
     blocks = [
         messages.section(
             f"*{name_of(member, public=public)}* · {esc(site, 60)}\n{address(member.email, public=public)}\n"
@@ -195,8 +193,7 @@ def member_card(
             share_button(MembersShow(emails=(member.email,), site=site)),
         ]
     )
-    privately = button("Show me privately", "v1.members.whisper", f"{site} {mask_email(member.email)} {reference}")
-    blocks += messages.actions([privately] if public else buttons)
+    blocks += messages.actions([] if public else buttons)
     return messages.message(f"{name_of(member, public=public)} on {esc(site, 60)}", blocks)
 
 

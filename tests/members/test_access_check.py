@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.members.access_check import MAX_NEAR_MEMBERS, Standing, explain_access, is_barring
-from bot.members.model import Catalogue, Member, known_segments, nearest_segments, reference, use_known_spelling
+from bot.members.model import Catalogue, Member, known_segments, nearest_segments, use_known_spelling
 
 ANNA = Member(email="anna.berg@example.com", name="Anna", segments=("free", "VIP"))
 OTHER = Member(email="Anna.Berg@example.com", name="Other", segments=("vip",))
@@ -50,11 +50,6 @@ def test_since_is_told_only_where_it_is_a_time() -> None:
 
     assert since(1_756_700_000_000) == 1_756_700_000
     assert [since(made) for made in (None, True, "yesterday", -5, 0, 10**20, 1.5)] == [None] * 7
-
-
-def test_a_reference_is_one_members_alone() -> None:
-    assert reference(b"k", "blog", "a@b") == reference(b"k", "blog", "a@b")
-    assert len({reference(k, s, e) for k in (b"k", b"l") for s in ("x", "y") for e in ("a@b", "c@b")}) == 8
 
 
 @given(asked=EMAILS, there=st.lists(EMAILS, max_size=8))

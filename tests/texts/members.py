@@ -46,7 +46,7 @@ def cards() -> Iterator[Sample]:
     """One member."""
     for one in (ANNA, NAMELESS):
         yield f"show {one.email}", views.member_card(one, site="blog", public=False)
-    yield "show in a channel", views.member_card(ANNA, site="blog", public=True, reference="x")
+    yield "show in a channel", views.member_card(ANNA, site="blog", public=True)
 
 
 def access() -> Iterator[Sample]:

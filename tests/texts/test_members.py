@@ -90,8 +90,7 @@ Segments: none
 Anna Berg on blog
 Anna Berg · blog
 `a***@example.com`
-Segments: `newsletter`
-[Show me privately]\
+Segments: `newsletter`\
 """,
         }
     )
