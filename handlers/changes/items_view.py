@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import OPEN, Item, Outcome, Tally
 from bot.members.csv import result_table
 from bot.rules.model import RuleDraft
-from bot.rules.url import authority
 from bot.text.emails import mask_email, mask_emails
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, and_more, code, esc, join_words
+from handlers.blocks.messages import Block, and_more, code, esc
 from handlers.changes.diff import field_changes, render
 from handlers.changes.people import author, public_text
 from handlers.changes.subject import VERBS, new_status
 from handlers.changes.titles import title_of
 from handlers.members.views import segments_line
-from handlers.rules.pairs_view import pair_line
+from handlers.rules.pairs_view import first_pair_line
 from handlers.rules.reasons import type_word
 
 NAME: Final = 70
 MAX_URL: Final = 100
 MAX_FIELDS: Final = 2
-MAX_HOSTS: Final = 4
 
 
 class OutcomeWords(NamedTuple):
@@ -97,10 +95,8 @@ def _item_text(item: Item) -> str:
     if item.kind.destroys or item.kind.creates:
         return _whole_rule(item)
     if switched := new_status(item.edit):
-        first = _first_pair(RuleDraft.model_validate(item.after or {}))
-        return f"{switched} ({first})" if first else switched
-    at = f" at {hosts}" if (hosts := _hosts(item.before)) else ""
-    return f"{_differences_text(item)}{at}"
+        return f"{switched} ({first_pair_line(RuleDraft.model_validate(item.after or {}), MAX_URL)})"
+    return _differences_text(item)
 
 
 def _member_text(item: Item) -> str:
@@ -120,26 +116,11 @@ def _differences_text(item: Item) -> str:
     return ", ".join(filter(None, [fields, and_more(len(lines) - MAX_FIELDS, "field")]))
 
 
-def _first_pair(rule: RuleDraft) -> str:
-    """Return the first pair with its filters, and how many more there are."""
-    pairs = rule.pairs or ()
-    first = [pair_line(rule.rule_type, pair, MAX_URL) for pair in pairs[:1]]
-    return ", ".join(filter(None, [*first, and_more(len(pairs) - 1, "pair")]))
-
-
 def _whole_rule(item: Item) -> str:
     """Return a line for a rule that is created or deleted: its first pair, and how many more it has."""
     rule = RuleDraft.model_validate((item.before if item.before is not None else item.after) or {})
     state = f", {'on' if rule.active else 'off'}, {esc(type_word(rule.rule_type), 40)}" if item.before is None else ""
-    return ", ".join(filter(None, [f"{_verb(item)}{state}", _first_pair(rule)]))
-
-
-def _hosts(document: Mapping[str, Any] | None) -> str:
-    """Return the hosts of the URLs in a rule's pairs, as code."""
-    pairs = RuleDraft.model_validate(document or {}).pairs or ()
-    texts = [text for pair in pairs for text in (pair.source.value if pair.source else None, pair.destination)]
-    places = [authority(text) for text in texts if text]
-    return join_words([code(host) for host in dict.fromkeys(each.host for each in places if each)], most=MAX_HOSTS)
+    return ", ".join([f"{_verb(item)}{state}", first_pair_line(rule, MAX_URL)])
 
 
 SHOWN: Final = 12

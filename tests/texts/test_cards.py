@@ -977,7 +977,7 @@ def test_bulk_changes() -> None:
 Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
 • Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
-• Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
+• Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs)
 [Switch off 2 rules]  [Withdraw]  ⋯ [Details]
   [Switch off 2 rules] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Switch off 2 rules]\
 """,
@@ -987,7 +987,7 @@ Only @alice can confirm it until 2026-11-22 01:24 UTC.
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
-• Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
+• Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs)
 [Approve]  [Deny…]  ⋯ [Withdraw]  [Details]
   [Approve] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Approve]\
 """,
@@ -1018,7 +1018,7 @@ Requested by @alice · “we test”
 (white_check_mark) 2 rules switched off
 @alice · “we test” · 2026-11-21 01:26 UTC
 ✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
-✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
+✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs)
 [Undo]  [Details]\
 """,
             "two rules switched off for two hours": """\
@@ -1026,7 +1026,7 @@ Requested by @alice · “we test”
 (white_check_mark) 2 rules switched off until 2026-11-21 03:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
 ✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
-✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
+✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs)
 [Revert now]  [Change end…]  ⋯ [Extend by 1 h]  [Keep]  [Details]\
 """,
             "two of three done": """\
@@ -1035,7 +1035,7 @@ Requested by @alice · “we test”
 @alice · “we test” · 2026-11-21 01:26 UTC
 2 done · 1 changed since the request, left alone
 ✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
-✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
+✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs)
 ✗ Campaign links: changed since the request, left alone
 [Retry the other one]  [Undo]  ⋯ [Details]\
 """,
@@ -1164,8 +1164,8 @@ Requested by @alice · “she left” · approved by @cara · 2026-11-21 01:26 U
 (raising_hand) Import 2 rules from “campaign.json”?
 Requested by @alice
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-• Sale 2026: create, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
-• Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
+• Sale 2026: create, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs
+• Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 • Campaign links: skipped (already there and identical)
 This card doesn’t show everything. Press Details before you decide.
 [Details]  [Approve]  [Deny…]  ⋯ [Withdraw]
@@ -1176,8 +1176,8 @@ This card doesn’t show everything. Press Details before you decide.
 (white_check_mark) 2 rules imported from “campaign.json”
 Requested by @alice · approved by @cara · 2026-11-21 01:26 UTC
 2 done · 1 skipped
-✓ Sale 2026: created, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
-✓ Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
+✓ Sale 2026: created, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs
+✓ Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 • Campaign links: skipped (already there and identical)
 [Undo]  [Details]
   [Undo] asks: Undo the import from “campaign.json”? / All of it is deleted again. [Cancel] [Undo]\
