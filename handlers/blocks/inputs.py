@@ -134,9 +134,9 @@ def option(value: str, words: str = "") -> Block:
 
 
 def _choice(kind: str, block_id: str, label: str, options: Mapping[str, str], chosen: str | None) -> Block:
-    """Return an input for one of *options*, of which the *chosen* one is proposed; Slack takes the first hundred."""
+    """Return an input for one of *options*, of which the *chosen* one is proposed: at most MAX_OPTIONS."""
     offered = {str(value): option(str(value), words) for value, words in options.items()}
-    element: Block = {"type": kind, "action_id": action_id(block_id), "options": [*offered.values()][:MAX_OPTIONS]}
+    element: Block = {"type": kind, "action_id": action_id(block_id), "options": [*offered.values()]}
     if chosen in offered:
         element["initial_option"] = offered[chosen]
     return _input(block_id, label, element, optional=False)

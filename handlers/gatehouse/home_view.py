@@ -166,9 +166,11 @@ def form(held: Preferences, channel: str, *, sites: Sequence[str]) -> View:
     """Return the modal, ready for views.open or views.update."""
     hint = "Segments that exist in the site’s dashboard but no member has yet. Separate them with commas."
     chosen = held.site or FIRST
+    offered = list(dict.fromkeys((FIRST, chosen, *sites)))[: inputs.MAX_OPTIONS]
+    few = " The menu has no room for all sites." if {*sites} - {*offered} else ""
     blocks = [
-        section(f"These settings are for everyone in <#{channel}>."),
-        inputs.menu(SITE, "Default site", {each: each for each in (FIRST, chosen, *sites)}, chosen),
+        section(f"These settings are for everyone in <#{channel}>.{few}"),
+        inputs.menu(SITE, "Default site", {each: each for each in offered}, chosen),
         inputs.text(SEGMENTS, "Extra segments", ", ".join(held.segments), optional=True, multiline=True, hint=hint),
     ]
     kept = {"channel": channel, "seen": fingerprint(held.dump())}
