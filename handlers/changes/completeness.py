@@ -15,8 +15,6 @@ from handlers.changes.subject import new_status
 
 MAX_TEXT: Final = 80
 """Characters of a value that a card shows whole wherever it stands."""
-MAX_ITEMS: Final = 12
-"""Items of a bulk change that a card has a line for."""
 SHOWN: Final = frozenset(
     {"name", "status", "ruleType", "description", "source.key", "source.operator", "source.value", "destination"}
 )
@@ -35,7 +33,7 @@ def is_short(change: Change, items: Sequence[Item] = ()) -> bool:
     if change.edit.target.service == "members":  # their emails are masked
         return False
     if change.is_bulk:
-        return change.bulk.size == len(items) <= MAX_ITEMS and all(map(_has_room, items))
+        return change.bulk.size == len(items) and all(map(_has_room, items))
     return _is_short(change.edit)
 
 

@@ -97,16 +97,6 @@ def _is_in_full_view(click: Click) -> bool:
     return (click.view or {}).get("callback_id") == FULL_CHANGE
 
 
-async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse) -> Change:
-    undo = gatehouse.changes.followups.undo
-    return await undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
-
-
-async def _request_again(change: Change, caller: Caller, gatehouse: Gatehouse) -> Change:
-    request_again = gatehouse.changes.followups.request_again
-    return await request_again(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
-
-
 def _decision_args(caller: Caller) -> dict[str, Any]:
     return {"by": caller.user, "request": caller.request}
 
@@ -115,7 +105,7 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
     "confirm": lambda change, caller, g: g.changes.decisions.decide(change, Decision.CONFIRM, caller.user),
     "approve": lambda change, caller, g: g.changes.decisions.decide(change, Decision.APPROVE, caller.user),
     "keep": lambda change, caller, g: g.changes.decisions.decide(change, Decision.WITHDRAW, caller.user),
-    "undo": _undo,
+    "undo": lambda change, c, g: g.changes.followups.undo(change, by=c.user, channel=c.channel, since=c.asked_at),
     "end": lambda change, c, g: g.changes.followups.revert_early(change, by=c.user, since=c.asked_at),
     "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_decision_args(caller)),
     "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_decision_args(caller)),
@@ -123,7 +113,9 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
         change, by=c.user, channel=c.channel, idempotency_key=c.request
     ),
     "now": lambda change, caller, g: g.changes.decisions.replan(change, by=caller.user, request=caller.request),
-    "again": _request_again,
+    "again": lambda change, c, g: g.changes.followups.request_again(
+        change, by=c.user, channel=c.channel, since=c.asked_at
+    ),
 }
 """What the buttons of a card do at once, without a form."""
 
