@@ -34,7 +34,8 @@ from handlers.grammar.parser import parse
 from handlers.grammar.tokens import escape_entities
 from handlers.members.commands import WHOSE, MembersList
 from handlers.rules.commands import RulesList, RulesShow
-from handlers.rules.pairs_view import status_name, type_name
+from handlers.rules.pairs_view import status_name
+from handlers.rules.reasons import type_word
 from handlers.rules.rule_refs import NotOne
 from handlers.slack.client import AWAY, SlackRefused, SlackUnreachable
 from handlers.slack.files import FileGone, FileUnreadable
@@ -205,7 +206,8 @@ def _rule_choices(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:
     """Return a line for each of *rules*, with a button."""
     return [
         messages.section(
-            f"*{esc(rule.title, 120)}*\n{status_name(rule, groups)}   {type_name(rule)}   {code(rule.id, 100)}",
+            f"*{esc(rule.title, 120)}*\n"
+            f"{status_name(rule, groups)} · {esc(type_word(rule.rule_type), 40)} · {code(rule.id, 100)}",
             run_button("Show", RulesShow(ref=rule.id), number),
         )
         for number, rule in enumerate(rules)

@@ -12,7 +12,7 @@ from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
 from bot.rules.outcomes import matches_all
 from bot.rules.pair_fields import EMPTY
 from handlers.blocks.messages import code, esc, first_few, join_words, plural, url_code
-from handlers.rules.reasons import off_words, type_word
+from handlers.rules.reasons import off_words
 
 Fields = Mapping[str, Any]
 
@@ -196,25 +196,6 @@ READERS: Final[Mapping[str | None, tuple[Reader, frozenset[str]]]] = {
     "Script": (_scripts, frozenset({"scripts", "libraries", "codeType", "loadTime", "type", "value"})),
 }
 """Rule type -> the reader of its pairs, and the names of the fields, at any depth, that it covers once it finds anything."""
-
-
-TYPE_MARK: Final = {
-    "Redirect": ":arrow_right_hook:",
-    "Cancel": ":no_entry:",
-    "Replace": ":twisted_rightwards_arrows:",
-    "Headers": ":label:",
-    "QueryParam": ":mag_right:",
-    "UserAgent": ":bust_in_silhouette:",
-    "Request": ":outbox_tray:",
-    "Response": ":inbox_tray:",
-    "Delay": ":hourglass:",
-    "Script": ":scroll:",
-}
-
-
-def type_name(rule: RuleDraft) -> str:
-    """Return the type with its emoji: never the emoji alone."""
-    return f"{TYPE_MARK.get(rule.rule_type or '', ':gear:')} {esc(type_word(rule.rule_type), 40)}"
 
 
 def status_mark(rule: RuleDraft, groups: Groups | None = None) -> str:

@@ -200,7 +200,7 @@ async def test_rules_come_without_their_group_into_a_service_without_groups(
 ) -> None:
     records = [rule("one", groupId="Group_gone1"), rule("two", groupId="Group_sale1"), rule("three")]
     text = await shown(alice, "/rules import", "File", "rules.json", json.dumps(records).encode())
-    assert "2 new rules without a group. Not found: `Group_gone1`, `Group_sale1`." in text
+    assert "2 new rules without a group. Not found: `Group_gone1` and `Group_sale1`." in text
 
     assert await alice.submits() == {}
     await alice.sees_set(applied=3)
