@@ -184,7 +184,7 @@ CLAUSES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     ),
     MembersOffboard: lambda command, context: f"Request to remove {_people(command, context)} from every site",
     RulesShow: lambda command, context: _name(command.ref, context),
-    RulesWhich: lambda command, _: f"Where {_url(command.url)} goes",
+    RulesWhich: lambda command, _: f"Where {_url(command.url)} {f'went {esc(command.at)}' if command.at else 'goes'}",
     RulesHistory: lambda command, context: f"Who changed {_name(command.ref, context)}, and when",
     MembersShow: _people,
     MembersWhy: _people,

@@ -21,13 +21,14 @@ from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.url import MISTYPED_SCHEME, SCHEME, NotAUrl, Url, is_url
 from bot.text.names import NARROWED, named_group, resolve_name
 from bot.text.search import has_words
+from bot.text.times import parse_time
 from bot.threads import run_over
 from handlers.blocks import menus, modals
 from handlers.blocks.inputs import MAX_OPTIONS
 from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage, Message
 from handlers.blocks.modals import View
 from handlers.changes.requests import upcoming_changes
-from handlers.errors import NotOneGroup, UnknownFilterValue
+from handlers.errors import BadFilter, NotOneGroup, UnknownFilterValue
 from handlers.gatehouse.answers import facts_of
 from handlers.grammar.command import Command
 from handlers.rules import views, which_view
@@ -165,6 +166,9 @@ async def _explain(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) ->
         try:
             rule = await find_rule(command.ref, gatehouse)
         except (NotOne, BareNumber, Incomplete):  # words that name none, or several, are left out of the question
+            time = parse_time(command.ref.split(), 0)
+            if time is not None and time.count == len(command.ref.split()):  # “last weekend”
+                raise BadFilter(f"“{command.ref[:40]}” isn’t a moment.", "rules which URL at 02:10") from None
             command = replace(command, ref=None, unknown=command.ref)
         else:
             verdict = next(judge_all([rule], url, groups))
