@@ -20,12 +20,11 @@ from handlers.blocks.messages import code
 from handlers.errors import Refusal, Words
 from handlers.gatehouse.commands import (
     GatehouseCommand,
-    GatehouseDigest,
     GatehouseHelp,
     GatehousePending,
     GatehouseUndo,
 )
-from handlers.grammar.command import Certain, Command, Rest, Unclear, command_prefix, slash
+from handlers.grammar.command import Command, Rest, Unclear, command_prefix, slash
 from handlers.grammar.fields import NUMBER, is_reference
 from handlers.grammar.time_fields import time_in_reason
 from handlers.grammar.tokens import IN_EMAIL, MAX_COMMAND, WEB, Word, clean_text, split
@@ -71,7 +70,6 @@ def parse(service: str, text: str) -> Command:
             len(rest) == 1 and rest[0].keyword in HELP and not is_search
         ):  # in quotes, it names a thing that is called so
             return GatehouseHelp(topic=" ".join([*topic, verb]))
-        _refuse_gone(kind, rest)
         return kind.read(Rest(kind, rest))
     if len(words) == 1 and (alone := _verbless_command(service, words[0])) is not None:
         return alone
@@ -124,31 +122,12 @@ def _root_of(words: Sequence[Word]) -> str:
     return "gatehouse"
 
 
-def _refuse_gone(kind: type[Command], rest: Sequence[Word]) -> None:
-    """Raise Certain for an option of *kind* that there was."""
-    if kind is GatehouseDigest and {word.keyword for word in rest} & {"daily", "weekdays", "off", "file"}:
-        raise Certain(
-            "A digest is no longer posted or sent as a file. Ask for one when you want it, and press Share in channel."
-        )
-
-
-INSTEAD: Final[Mapping[str, Callable[[], str]]] = {
-    "rules lock": lambda: f"Freeze its host: {code(slash('gatehouse freeze HOST for 2h'))}.",
-    "rules unlock": lambda: f"Lift the freeze: {code(slash('gatehouse unfreeze HOST'))}.",
-    "rules pin": lambda: "Press Share in channel below the rule, then pin that message in Slack.",
-    "rules samples": lambda: f"Ask {code(slash('rules which URL'))} before and after the change.",
-}
-"""What to do instead of a command that there was, by the command."""
-
-
 def _unknown_command(service: str, first: Word, rest: Sequence[Word]) -> Unclear:
     """Return the error for a *first* word that is no verb: with the commands that it may be a typo of, else with the usual ones.
 
     A typo never suggests a command that destroys.
     """
     verb = first.keyword
-    if (instead := INSTEAD.get(f"{service} {verb}")) is not None:
-        return Certain(f"{code(slash(f'{service} {verb}'))} is gone. {instead()}")
     if service == "rules" and verb in URL_VERBS:
         wanted, example = URL_VERBS[verb]
         what = f"Which URL should be {wanted}? For example {slash(f'rules {verb} {example}')}"

@@ -15,6 +15,8 @@ from handlers.gatehouse.commands import (
 from handlers.grammar.command import Command, slash
 from handlers.grammar.command_sentences import MAX_NAMED, Context, rule_list, sentence, with_name
 from handlers.grammar.fields import filters_of
+from handlers.grammar.parser import parse
+from handlers.grammar.readings import Readings
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
@@ -66,16 +68,22 @@ def unread_line(unread: Sequence[str]) -> str:
     return f":warning: *I’m not sure what to do with* {quoted}."
 
 
-def unclear_message(
-    shown: Sequence[Command], meant: Sequence[Command], unread: Sequence[str], context: Context, *, asked: str
-) -> Message:
-    """Return the card of a text that wasn't understood as a whole, with a form to fill in, or with things to look at."""
+def unclear_message(readings: Readings, meant: Sequence[Command], context: Context, *, asked: str) -> Message:
+    """Return the card of a text that wasn't understood as a whole, or can't be done: with a form to fill in, or with things to
+    look at. *meant*: those of *readings*, at fixed times.
+    """
+    shown, impossible = readings.commands, readings.impossible
     if len({type(each) for each in meant}) == 1 and isinstance(meant[0], RulesMake):
         meant = meant[:1]  # how much of the URL is asked in the form, too
-    lines = [*_unread_names(context), unread_line(unread)]
+    lines = [*_unread_names(context), *([f"*{impossible.says}*"] if impossible else [])]
+    lines += [unread_line(readings.unread)] if readings.unread else []
+    if impossible and impossible.nearest:
+        shown = (*shown, parse(*impossible.nearest.split(" ", 1)))
     if len(meant) == 1:
         lines.append(f"I understood: {messages.as_sentence(sentence(meant[0], context))}")
-    names_things = all(isinstance(each, RulesShow | MembersShow | MembersWhy) for each in shown)
+    names_things = not readings.is_guess and all(
+        isinstance(each, RulesShow | MembersShow | MembersWhy) for each in shown
+    )
     buttons = [_form_button(each, number) for number, each in enumerate(meant)] if len(meant) == 1 else []
     if not any(buttons):
         lines += ["You mentioned:" if names_things else "Did you mean one of these?"] if shown else []
@@ -88,7 +96,7 @@ def unclear_message(
         buttons = [*buttons, run_button("Check status", GatehouseStatus(), "status")]
     footer = _footer(asked, attempted=bool(meant) or names_things)
     blocks = [messages.section("\n".join(lines)), *messages.actions(buttons), footer]
-    return messages.message("I don’t understand all of it", blocks)
+    return messages.message(impossible.says if impossible else "I don’t understand all of it", blocks)
 
 
 def _unread_names(context: Context) -> list[str]:

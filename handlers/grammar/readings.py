@@ -38,17 +38,22 @@ from handlers.grammar.vocabulary import (
     ASKING,
     AT_ONCE,
     BECAUSE,
+    BEING,
     FILES,
     FILLERS,
     IDLE,
+    IMPOSSIBLE,
     LACKING,
+    LISTED,
     LOOKING,
     MEMBERS,
     NEGATIONS,
+    NO_NAMES,
     OFTEN_NOUNS,
     PAST,
     PRONOUNS,
     REVERSING,
+    SAYING,
     SEVERAL,
     SITES_AFTER,
     STATUSES,
@@ -56,6 +61,7 @@ from handlers.grammar.vocabulary import (
     TOPICS,
     TYPES,
     VERBS_OF,
+    Impossible,
     bare,
 )
 from handlers.members.commands import (
@@ -118,6 +124,10 @@ class Readings:
     meant: tuple[Command, ...] = ()
     missing: tuple[str, ...] = ()
     """The services and sites whose names could not be read in time."""
+    impossible: Impossible | None = None
+    """What the text asks for and can't be done."""
+    is_guess: bool = False
+    """Whether the commands may be about something else than the text, so that they are only offered."""
 
 
 @dataclass(slots=True)
@@ -142,6 +152,14 @@ class Sentence:
     people: list[list[str]] = field(default_factory=list)
     part: str = ""
     """The words of the last mention that is only a part of a name."""
+    stranger: bool = False
+    """Whether such a part stands beside another word that may belong to the name: of somebody else, then."""
+    named: set[str] = field(default_factory=set)
+    """The words that are parts of names."""
+    spoken: list[str] = field(default_factory=list)
+    """The words that are neither in quotes nor a whole name."""
+    filters: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """What a list can be narrowed down by: for each field of commands, its value, and the words that say it."""
     groups: list[str] = field(default_factory=list)
     segments: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)
@@ -165,6 +183,10 @@ class Sentence:
     def before(self, at: int) -> str:
         """Return the word before that at *at*."""
         return self.words[at - 1] if at else ""
+
+    def after(self, at: int) -> str | None:
+        """Return the word after that at *at*; None at the end."""
+        return self.words[at + 1] if at + 1 < len(self.words) else None
 
     @property
     def kinds(self) -> str:
@@ -223,22 +245,17 @@ def read(root: str, text: str, known: Known) -> Readings:
     return _offer(said) or _answer(said)
 
 
-FILES_AND_FORMS: Final = (RulesExport, RulesImport, MembersExport, MembersImport)
-"""Commands that change nothing, and whose answer is no message: it has no place for what wasn't understood."""
-FORMS: Final = (RulesNew, RulesEdit, RulesCopy, MembersAdd, MembersEdit)
-
-
 def runs_at_once(readings: Readings) -> Command | None:
     """Return the command that may be run without being shown first: the only reading, where it changes nothing."""
-    if readings.meant or readings.missing or len(readings.commands) != 1:
+    if readings.meant or readings.missing or readings.is_guess or len(readings.commands) != 1:
         return None
     (command,) = readings.commands
-    return None if command.writes or (readings.unread and isinstance(command, FILES_AND_FORMS)) else command
+    return None if command.writes else command
 
 
 def says_better(error: Unclear, readings: Readings, text: str) -> bool:
     """Whether *error* helps more than *readings* of *text*: for a command that lacks something, or has a typo."""
-    if not readings.unread or readings.meant:
+    if not readings.unread or readings.meant or readings.impossible:
         return False
     first = bare(text.partition(" ")[0])
     if first in ASKING and readings.commands:
@@ -263,10 +280,10 @@ def _parse_for_gatehouse(words: Sequence[Word]) -> Command | None:
 
 def _take_apart(said: Sentence, words: Sequence[Word]) -> Sentence:
     left = _take_names(said, [part for word in _take_reason(said, words) for part in _split_at_commas(word)])
+    said.spoken = ["" if word.quoted else bare(word.text) for word in left]
     said.is_quoted = any(word.quoted or (word.text.startswith(">") and word.start == 0) for word in left)
     for word in _take_times(said, left):
-        if word.quoted or not _take_form(said, word):
-            said.add(word.text)
+        said.add("," if not word.quoted and _take_form(said, word) else word.text)
     _take_question(said, is_asked=bool(words) and words[-1].text.endswith("?"))
     _take_verb(said)
     _take_segments(said)
@@ -403,7 +420,7 @@ def _take_verb(said: Sentence) -> None:
     last = max((at for at, word in enumerate(words) if word not in {"", ","}), default=-1)
     for at in range(len(words)):
         may_be_noun = at not in {first, last} or (at > 0 and said.question not in {"", "can", "could"})
-        if said.before(at) in {"is", "are", "that"} and words[at] in STATUSES:
+        if words[at] in STATUSES and (said.before(at) in BEING or said.after(at) in LISTED):
             continue
         for phrase, is_parted, act in PHRASES:
             places = _places_of(phrase, words, at, is_parted=is_parted)
@@ -446,7 +463,7 @@ def _take_parts(said: Sentence) -> None:
         (said.known.members, said.people),
     ]
     if said.people or said.root == "members" or (said.act in {"grant", "revoke", "offboard"} and said.root != "rules"):
-        kinds.reverse()
+        kinds = kinds[:0:-1] if said.root == "members" else kinds[::-1]
     for names, mentions in kinds:
         count = len(mentions)
         while keys := _take_longest_part(said, names, is_first=len(mentions) == count):
@@ -464,15 +481,28 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> 
             text = " ".join(some)
             if not is_first and said.before(at) not in {"and", ","}:
                 continue
-            if {some[0], some[-1]} & (FILLERS | REVERSING | SEVERAL | {"", ","}) or TYPES.keys() >= {*some}:
+            if {some[0], some[-1]} & (FILLERS | REVERSING | SEVERAL | {"", ","}) or TYPES.keys() | TOPICS.keys() >= {
+                *some
+            }:
                 continue
             if len(text) < MIN_PART and not names.find_exact(text):
                 continue
             if 0 < len(keys := _nearest(said, names.find_mentioned(text))) <= MAX_READINGS:
+                said.stranger |= names is said.known.members and _is_stranger(said, at, length, keys)
                 said.take(at, length)
                 said.part = text
+                said.named |= {*some}
                 return keys
     return []
+
+
+def _is_stranger(said: Sentence, at: int, length: int, emails: Sequence[str]) -> bool:
+    """Whether the words from *at* on, a part of the names of *emails*, are beside one that no name of these has: “paul quist”,
+    where only Ines Quist is left.
+    """
+    is_first_name = all(email.startswith(said.words[at]) for email in emails)
+    beside = said.after(at + length - 1) if is_first_name else said.before(at)
+    return bool(beside) and beside not in NO_NAMES and str(beside).isalpha()
 
 
 def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
@@ -516,12 +546,16 @@ def _offer(said: Sentence) -> Readings | None:
     changes = _read_back(said, make(said)) if make else ()
     if not 0 < len(changes) <= MAX_READINGS:
         return None
-    unread = _unread(said, changes, _idle_in_changes(said, changes))
-    if not unread and not said.is_quoted:
+    idle = _idle_in_changes(said, changes)
+    unread = _unread(said, changes, idle)
+    if said.is_quoted or not REVERSING.isdisjoint(said.words):
+        return None
+    if not unread:
         return Readings(changes)
-    is_unsafe = said.is_quoted or not REVERSING.isdisjoint(said.words)
+    impossible = find_impossible(said)
+    unread = _unread(said, changes, idle | {*impossible.words}) if impossible else unread
     shown = _read_back(said, _look_at(said)[0])[:MAX_READINGS]
-    return Readings(shown, unread or (said.verb,), () if is_unsafe else changes)
+    return Readings(shown, unread, changes, impossible=impossible, is_guess=bool(impossible))
 
 
 def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
@@ -541,6 +575,7 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
     what was shown. Those that can't be parsed are left out.
     """
     common = {name: value for name in COMMON if (value := getattr(said, name))}
+    common |= {name: value for name, (value, _) in said.filters.items()}
     read: dict[Command, None] = {}
     for command in commands:
         try:
@@ -699,21 +734,109 @@ CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
 
 
 def _answer(said: Sentence) -> Readings:
-    """Return commands that show what a text names or asks about; what isn't understood of it is unread."""
+    """Return commands that show what a text names or asks about; what isn't understood of it is unread.
+
+    They are only offered where they may be about something else: other people of a part of a name, another service than the one
+    that is asked, a list from which something is to be left out.
+    """
+    _take_filters(said)
     commands, words = _look_at(said)
     shown = _read_back(said, commands)[:MAX_READINGS]
-    if not shown and said.act in NEED_A_RULE and not said.find_left(FILLERS | PRONOUNS) and said.root != "members":
+    impossible = find_impossible(said)
+    is_lost = said.act in NEED_A_RULE and not impossible and said.root != "members"
+    if not shown and is_lost and not said.find_left(FILLERS | PRONOUNS):
         raise Unclear("Which rule?", about=(NEED_A_RULE[said.act],), lacks=WHICH_RULE)
-    idle = (FILLERS - PRONOUNS - REVERSING) | words
-    if said.question and all(isinstance(each, RulesShow | RulesWhich | MembersShow | MembersWhy) for each in shown):
-        idle |= NEGATIONS
-    idle |= {"since", "until"} if said.question else set()
+    unread = _find_unread(said, shown, words)
+    if impossible and (unread or not shown or isinstance(shown[0], GatehouseHelp)):
+        shown = tuple(each for each in shown if not isinstance(each, GatehouseHelp))
+        rest = _find_unread(said, shown, words | {*impossible.words})
+        unread = tuple(each for each in rest if each not in impossible.words)
+        return Readings(shown, unread, impossible=impossible, is_guess=True)
+    return Readings(shown, unread, is_guess=_is_guess(said, shown, unread))
+
+
+def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]) -> tuple[str, ...]:
+    """Return what *shown* and *words* don't account for: a verb of a change, filters that aren't there, and what is left over."""
+    is_card = _is_card(shown)
     asks_how = any(isinstance(each, GatehouseHelp) for each in shown)
+    idle = (FILLERS - PRONOUNS - REVERSING - (frozenset() if is_card else SAYING)) | words
+    idle |= NEGATIONS if said.question and is_card else frozenset()
+    idle |= {"since", "until"} if said.question else set()
     is_told = said.act not in {"", *LOOKING} and not asks_how and not (said.question and said.verb in TYPES)
-    more = [*said.segments[1:], *said.lacking[1:]]
-    return Readings(
-        shown, tuple(dict.fromkeys([*([said.verb] if is_told else []), *_unread(said, shown, idle), *more]))
-    )
+    has = {name for name in said.filters if is_card or asks_how or any(getattr(each, name, None) for each in shown)}
+    filters = [typed for name, (_, typed) in said.filters.items() if name not in has]
+    is_list = any(isinstance(each, MembersList) for each in shown)
+    more = [*said.segments[1:], *said.lacking[1:]] if is_list else [*said.segments, *said.lacking][1:]
+    told = [*([said.verb] if is_told else []), *filters, *more]
+    return tuple(dict.fromkeys([*told, *_unread(said, shown, idle)]))
+
+
+def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -> bool:
+    """Whether *shown* may be about something else than the text, of which *unread* is not understood."""
+    if any({said.root, each.service} == {"rules", "members"} for each in shown) or said.stranger:
+        return True
+    if not _is_card(shown):  # a list without what is to be left out of it, or instead of a change
+        is_turned = any(bare(word) in REVERSING for each in unread for word in each.split())
+        return is_turned or (bool(unread) and (said.act in CHANGES or said.act in {"export", "import"}))
+    is_asked = said.question or said.act == "why" or said.segments
+    return bool(unread) and bool((said.rules and said.part and " " not in said.part) or (said.people and not is_asked))
+
+
+def _is_card(shown: Sequence[Command]) -> bool:
+    return bool(shown) and all(isinstance(each, CARDS) for each in shown)
+
+
+CARDS: Final = (RulesShow, RulesWhich, RulesHistory, MembersShow, MembersWhy)
+"""Commands that show all of one thing, or of each that is named."""
+
+
+def find_impossible(said: Sentence) -> Impossible | None:
+    """Return what a text asks for and can't be done; a word in quotes, or of a name that is known, asks for nothing."""
+    spoken = ["" if word in said.named else word for word in said.spoken]
+    spoken = ["%" if "%" in word else "ip" if ADDRESS.fullmatch(word) else word for word in spoken]
+    places = ((words, at) for words in IMPOSSIBLE for at in range(len(spoken)))
+    found = next((words for words, at in places if tuple(spoken[at : at + len(words)]) == words), None)
+    return IMPOSSIBLE[found] if found else None
+
+
+ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
+"""An IP address, or a range of them."""
+
+
+def _take_filters(said: Sentence) -> None:
+    """Take what a list can be narrowed down by, with a “not” right before it; and prepositions of what is named."""
+    for at, word in enumerate(said.words):
+        before, after = said.before(at), said.after(at)
+        is_turned = not REVERSING.isdisjoint(said.words[max(0, at - 3) : at])
+        if word in STATUSES and (before in BEING or word not in {"on", "off", "live"} or after in {None, *LISTED}):
+            if before in GOING or (is_turned and before not in NEGATIONS):
+                continue
+            status = STATUSES[word] if before not in NEGATIONS else {"on": "off", "off": "on"}[STATUSES[word]]
+            _take_filter(said, "status", status, at - (before in NEGATIONS), at + 1)
+        elif (
+            word in TYPES
+            and said.led != ["to"]
+            and not is_turned
+            and (word in LISTED or TYPES[word] in {"Redirect", "Cancel"})
+        ):
+            _take_filter(said, "type", type_word(TYPES[word]).casefold(), at, at + 1)
+        elif word in {"on", "by"} and after in {"", ","}:
+            said.take(at)
+        elif MENTION.fullmatch(said.typed[at].strip(AFTER_ALL)):
+            _take_filter(said, "who", said.typed[at].strip(AFTER_ALL), at, at + 1)
+        elif word in {"my", "mine"} or (word == "i" and "did" in said.words and said.question):
+            _take_filter(said, "who", "@me", at, at + 1)
+
+
+MENTION: Final = re.compile(r"<@[^<>]+>|@(?!gatehouse)[\w.-]+", re.IGNORECASE)
+GOING: Final = word_set("go goes going went log sign")
+"""Words before “on” and “live” that make something else of these."""
+
+
+def _take_filter(said: Sentence, name: str, value: str, at: int, end: int) -> None:
+    if name not in said.filters:
+        said.filters[name] = (value, " ".join(said.typed[at:end]).strip(AFTER_ALL))
+        said.take(at, end - at)
 
 
 NEED_A_RULE: Final[Mapping[str, type[Command]]] = {
@@ -747,8 +870,11 @@ def _show_things(said: Sentence) -> Shown:
         return [RulesList(url=said.urls[0])], LEADING
     urls = [url for typed in said.urls for url in _with_host(typed, said)]
     has_paths = any(url.startswith("/") for url in said.urls)
+    changes = said.act in CHANGES
+    lists = [url for url in said.urls if (has_paths and changes) or (_is_list(said) and not urlsplit(url).path)]
     shown: list[Command] = [RulesWhich(url) for url in urls] if has_paths else []
     shown += [RulesWhich(urls[0], tuple(urls[1:]))] if urls and not has_paths else []
+    shown = [RulesList(url=url.removeprefix("https://")) for url in lists] or shown
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups]
     happened = said.act == "history" or said.question == "when" or not PAST.isdisjoint(said.words)
     searches = said.act in {"", "show"} and not said.question and bool(said.part)
@@ -758,10 +884,15 @@ def _show_things(said: Sentence) -> Shown:
         is_past = happened or said.since or said.question in {"was", "were", "had"}
         of_rule: type[RulesHistory | RulesShow] = RulesHistory if is_past else RulesShow
         shown += [of_rule(key) for mention in said.rules for key in mention]
-    return [*shown, *_show_people(said, happened=happened)], PAST | {
-        *STATUSES,
-        *TYPES,
-    } if said.rules or said.urls else PAST
+    words = PAST | {*STATUSES, *TYPES} if (said.rules or said.urls) and not lists else PAST
+    return [*shown, *_show_people(said, happened=happened)], words
+
+
+def _is_list(said: Sentence) -> bool:
+    """Whether a text asks for several rules."""
+    return bool(said.filters.keys() & {"type", "status"}) or not {"rules", "ones", "everything", "anything"}.isdisjoint(
+        said.words
+    )
 
 
 def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
@@ -784,7 +915,7 @@ def _show_files(said: Sentence) -> Shown:
     if said.act == "export" and said.is_about_members:
         return [MembersExport(segment=segment)], SEVERAL
     if said.act == "export":
-        return [RulesExport(type=_type(said), status=_status(said))], frozenset({*STATUSES, *TYPES, *SEVERAL, "list"})
+        return [RulesExport()], SEVERAL | {"list"}
     if said.act == "import":
         return [MembersImport() if said.is_about_members else RulesImport()], frozenset()
     return NOTHING
@@ -792,7 +923,8 @@ def _show_files(said: Sentence) -> Shown:
 
 def _show_members(said: Sentence) -> Shown:
     having, lacking = next(iter(said.segments), None), next(iter(said.lacking), None)
-    words = SEVERAL | LACKING if lacking else SEVERAL - {"both"}
+    is_once = sum(word in LACKING - {"but"} for word in said.words) == 1  # “not without” isn't understood
+    words = SEVERAL | LACKING if lacking and is_once else SEVERAL - {"both"}
     return ([MembersList(segment=having, without_segment=lacking)], words) if having or lacking else NOTHING
 
 
@@ -803,37 +935,30 @@ def _show_help(said: Sentence) -> Shown:
 
 
 def _show_rules(said: Sentence) -> Shown:
-    kind, status = _type(said), _status(said)
-    if not (kind or status) or said.act not in {"", "show"}:
+    if not said.filters.keys() & {"type", "status"} or said.act not in {"", "show"} or PRONOUNS & {*said.words}:
         return NOTHING
-    words = [word for word in said.words if word in TYPES and type_word(TYPES[word]).casefold() == kind]
-    words += [word for word in said.words if word in STATUSES and STATUSES[word] == status]
-    return [RulesList(type=kind, status=status)], frozenset({*words, "all", "every"})
-
-
-def _type(said: Sentence) -> str | None:
-    return next((type_word(TYPES[word]).casefold() for word in said.words if word in TYPES), None)
-
-
-def _status(said: Sentence) -> str | None:
-    is_about_rules = said.act == "show" or _type(said) or not {"rules", "are"}.isdisjoint(said.words)
-    words = [word for word in said.words if word != "on" or is_about_rules]  # “what is going on”
-    return next((STATUSES[word] for word in words if word in STATUSES), None)
+    return [RulesList()], frozenset({"all", "every", "ones"})
 
 
 def _show_views(said: Sentence) -> Shown:
     """Return the view of each topic that is mentioned: what changed, what waits, what is wrong."""
     topics = {topic for word, topic in TOPICS.items() if word in said.words or word == said.verb}
     topics |= {"changed"} if said.act == "history" else {said.act} & VIEWS.keys()
-    topics |= {"changed"} if said.since and not topics else set()
-    words = {word for word, topic in TOPICS.items() if topic in topics} | {"last", "did", *SEVERAL}
+    if "broken" in {said.verb, *said.words} and ("type" in said.filters or {"rules", "ones"} & {*said.words}):
+        topics = {"check"}  # broken rules
+    words = {word for word, topic in TOPICS.items() if topic in topics} | {*SEVERAL, "broken"}
+    is_past = said.since or said.filters.get("who", ("@me",))[0] != "@me" or (said.question and PAST & {*said.words})
+    topics |= {"changed"} if is_past and not topics else set()
+    topics -= {"pending"} if said.question == "who" or "whoami" in topics else set()  # “who can approve”
     topics -= {"changed"} if len(topics) > 1 else set()  # “temporary changes” are about one thing
+    words |= {"did", "last", "latest"} if "changed" in topics else set()
     return [view(said) for topic, view in VIEWS.items() if topic in topics], frozenset(words)
 
 
 def _show_changes(said: Sentence) -> Command:
     since = said.since.removeprefix("since ") if said.since else None
-    return GatehouseAudit(since=since) if said.question == "who" else GatehouseDigest(since=since)
+    is_by_people = said.question == "who" or "who" in said.filters
+    return GatehouseAudit(since=since) if is_by_people else GatehouseDigest(since=since)
 
 
 VIEWS: Final[Mapping[str, Callable[[Sentence], Command]]] = {

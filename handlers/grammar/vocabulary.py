@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from bot.rules.pair_fields import KNOWN_TYPES
@@ -22,7 +24,7 @@ VERBS_OF: Final = map_words(
         "resume unpause reactivate start bring…back bring_back put…back put_back restore",
         "delete": "delete remove rm del drop destroy erase nuke bin trash get_rid_of",
         "block": "block cancel nobody_should nobody_must",
-        "redirect": "redirect forward point reroute send 301 -> --> => → should_go_to should_point_to should_lead_to "
+        "redirect": "redirect forward point reroute send -> --> => → should_go_to should_point_to should_lead_to "
         "should_redirect_to should_be_redirected_to should_end_up_at",
         "make": "make create new add register set_up",
         "set": "change update set rename",
@@ -63,7 +65,7 @@ AT_ONCE: Final = word_set("now right asap again")
 """Words that can't either, where the change has no start."""
 ASKING: Final = word_set(
     "can could would will should may do does did has have had was were is are am isn't aren't doesn't didn't hasn't "
-    "can't cannot what what's which who who's whom whose when where where's how why if whether"
+    "can't cannot what what's whats which who who's whom whose when where where's how why if whether"
 )
 """Words that make a sentence a question, where it begins with one."""
 FILLERS: Final = (
@@ -73,12 +75,18 @@ FILLERS: Final = (
     | word_set(
         "to from at into in on for with by its here there then just so still currently getting going goes go gets got "
         "happens happen wrong points leads end ends up out looping loops working longer any anything some many much count stuff "
-        "rules members users customers accounts people about tell through able access reach enter get see log content name that"
+        "rules members users customers accounts people about tell through able access reach enter get see log content name that "
+        "own says said writes wrote thats"
     )
 )
 """Words that the answer to a question may leave out."""
+SAYING: Final = word_set("on by my out wrong looping loops longer working points leads end ends still name log")
+"""Those of them that a card of one thing answers, and that say something elsewhere: “my rules”, “sorted by name”."""
+BEING: Final = word_set("is are be that that's thats they're still currently isn't aren't isnt arent not what's whats")
+"""Words before “on” and “off” as what something is."""
 NEGATIONS: Final = word_set(
-    "not no never don't dont cannot can't cant isn't aren't wasn't doesn't doesnt didn't didnt hasn't haven't couldn't unable"
+    "not no never don't dont cannot can't cant isn't aren't isnt arent wasn't doesn't doesnt didn't didnt hasn't haven't "
+    "couldn't wont unable"
 )
 """Words that make a question another, but not what answers it, where that shows all of a thing."""
 REVERSING: Final = NEGATIONS | word_set(
@@ -87,7 +95,7 @@ REVERSING: Final = NEGATIONS | word_set(
 )
 """Words that may reverse a sentence: what it names is shown, and no change is said to be meant."""
 LACKING: Final = word_set(
-    "without no not but except lack lacks lacking doesn't doesnt don't dont hasn't haven't isn't w/o"
+    "without no not but except lack lacks lacking doesn't doesnt don't dont hasn't haven't isn't isnt aren't arent w/o"
 )
 """Words before a segment that somebody hasn't."""
 SEVERAL: Final = word_set("all both every each everyone everybody everything")
@@ -107,17 +115,17 @@ TOPICS: Final = map_words(
         "segments": "segments plan plans tier tiers",
         "groups": "groups folders",
         "freezes": "frozen freeze freezes",
-        "pending": "pending waiting approve approval approvals requests",
-        "planned": "timers expire expires expiring temporary ends ending planned scheduled",
+        "pending": "pending waiting approve approval approvals request requests",
+        "planned": "timers expire expires expiring temporary ends ending planned scheduled starts reverts reverted live",
         "changed": "change changes changed changing happened",
-        "status": "services health status broken",
+        "status": "services health status broken down",
         "settings": "notify notifications settings",
         "whoami": "permissions allowed whoami",
     }
 )
 """Words for what Gatehouse has a view of."""
 PAST: Final = word_set(
-    "changed edited touched turned switched deleted removed created disabled enabled gave granted revoked took did"
+    "changed edited touched turned switched deleted removed created made disabled enabled gave granted revoked took did"
 )
 """Words in a question about what was done."""
 FILES: Final = word_set("file csv excel spreadsheet")
@@ -128,6 +136,16 @@ SITES_AFTER: Final = word_set("on in at from site")
 TO: Final = word_set("to into -> --> => → >")
 """Words before the new of two URLs."""
 BECAUSE: Final = word_set("because cause cuz bc coz since")
+LISTED: Final = frozenset({"rules", "ones"} | {word for word in TYPES if word.endswith("s")})
+"""Words for the rules of a list."""
+NO_NAMES: Final = frozenset().union(
+    *(FILLERS, REVERSING, LACKING, PRONOUNS, SEVERAL, PAST, TYPES, STATUSES, TOPICS),
+    *(re.split("[_…]", verb) for verb in VERBS_OF),
+    word_set(
+        ", and or plus as because lost lose loose loses asks asked tries tried paid pays bought left keeps more again"
+    ),
+)
+"""Words beside a part of a name that don't belong to it."""
 AFTER_ALL: Final = ".,;:!?…"
 """Punctuation that may follow a word and means nothing."""
 
@@ -136,3 +154,71 @@ def bare(text: str) -> str:
     """Return a word as these tables have it: in lower case, without punctuation around it and without a possessive ’s."""
     word = text.strip(f"{AFTER_ALL}\ufe0f").casefold()
     return word if word in FILLERS | REVERSING | PRONOUNS else word.removesuffix("'s")
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """What people ask for and neither service can do. *nearest*: the command that comes nearest, if there is one."""
+
+    says: str
+    nearest: str
+    words: tuple[str, ...]
+    """Those of a text that ask for it."""
+
+
+_IMPOSSIBLE: Final = """
+Gatehouse blocks URLs, not IP addresses. > rules new block > ip ips subnet vpn firewall
+Rules match URLs: they can’t tell countries, browsers or visitors apart. > > country countries geo geoip region regions continent
+    europe germany france spain italy russia china india usa uk user_agent user_agents useragent browser browsers chrome firefox
+    safari googlebot bots crawler crawlers iphone iphones android mobile_users mobile_visitors phone_users device devices cookie
+    cookies referer referrer if_header with_header logged_in_users signed_in_users
+Rules have no order: of two that match a URL, either may act. > rules check > priority priorities precedence order_of rule_order
+    the_order above_the below_the wins goes_first comes_first runs_first
+A rule acts for everybody: it can’t be for a share of the visitors. > > % percent half_of half_the split a/b ab_test random
+    randomly canary rollout rotate weighted
+Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
+    status_code status_codes permanent_redirect
+Gatehouse sends no emails or invitations to members. > > invite invites invitation invitations resend welcome_email verification
+    newsletter email_them mail_them
+Gatehouse can’t see or change passwords. > > password passwords passcode 2fa mfa credentials magic_link
+Gatehouse can’t unlock anybody’s login, or sign them in or out. > > unlock unlocked logout log_out log_everybody_out
+    log_everyone_out sign_out sign_everyone_out sessions impersonate
+The members service doesn’t say when somebody signed in. > > last_login last_seen last_active didn't_log_in logged_in
+    inactive_members inactive_users inactive_customers inactive_people
+Gatehouse can remove a member, but not erase their personal data. > > gdpr dsgvo personal_data her_data his_data their_data
+    be_forgotten anonymize anonymise erasure
+Gatehouse doesn’t see payments or sales. > > refund refunds invoice invoices billing payments credit_card revenue sales_figures
+Gatehouse sets no reminders and watches nothing for you. > gatehouse planned > remind reminder reminders alert alerts notify_me
+    watch tell_me_when wake_me let_me_know ping_me subscribe
+Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate_limits rate-limit
+    rate_limiting throttle throttling per_minute per_second
+Gatehouse can’t clear or set caches. > > cache caches cached caching purge invalidate ttl flush
+Gatehouse doesn’t see visits, so it can’t count them. > > hit hits visit visits visited analytics clicks statistics stats
+    metrics conversions page_views pageviews how_often
+A change has one start and one end: it can’t repeat. > > daily nightly weekly monthly every_day every_night every_week
+    every_morning each_day weekdays weekends cron recurring office_hours
+Gatehouse changes rules and members: not DNS, certificates or servers. > > dns certificate certificates cert certs ssl tls
+    nameserver server servers pod pods nginx restart reboot
+Gatehouse doesn’t measure your site. > gatehouse status > response_time response_times latency uptime error_logs access_logs
+    error_rate load_time
+Gatehouse can’t list what others may do: a request’s card names who can approve it. > gatehouse whoami > who_can who_may who_must
+    who_is_allowed who_has_to who_approves
+Segments are made and renamed in the site’s dashboard only. > members segments > new_segment create_segment create_a_segment
+    a_segment_called rename_segment rename_the_segment delete_the_segment
+Gatehouse can’t make, rename or delete groups. > rules groups > new_group create_group create_a_group rename_group
+    rename_the_group delete_group delete_the_group
+Gatehouse has no pages of its own: a rule can redirect to one. > rules new redirect > maintenance_page holding_page error_page
+"""
+"""What can't be done: a sentence, the command that comes nearest, and the words and phrases that ask for it."""
+
+
+def _read_impossible(table: str) -> Mapping[tuple[str, ...], Impossible]:
+    """Return what each phrase of *table* asks for, phrases of several words first."""
+    rows = [row.split(">") for row in re.split(r"\n(?=\S)", table.strip())]
+    phrases = [(says, nearest, tuple(phrase.split("_"))) for says, nearest, texts in rows for phrase in texts.split()]
+    longest_first = sorted(phrases, key=lambda each: -len(each[2]))
+    return {words: Impossible(says.strip(), nearest.strip(), words) for says, nearest, words in longest_first}
+
+
+IMPOSSIBLE: Final = _read_impossible(_IMPOSSIBLE)
+"""What can't be done, by the words that ask for it. It is told where a text isn't understood as a whole."""

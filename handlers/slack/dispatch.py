@@ -243,7 +243,7 @@ class Dispatcher:
         # What was stored is of another reading.
         caller = replace(act.caller, shorthand=None, guessed=error is not None)
         readings = await self._guesses.readings_of(typed, act.command, error, caller)
-        if not (readings.commands or readings.meant or readings.missing):
+        if not (readings.commands or readings.meant or readings.missing or readings.impossible):
             return None
         if (meant := runs_at_once(readings)) is not None:
             reply = await self._run(meant, caller, act.timer.began)

@@ -97,10 +97,10 @@ class Guesses:
     async def preview(self, readings: Readings, caller: Caller, asked: str) -> Message:
         """Return the card that offers *readings*; their times are fixed, so its buttons do the same whenever they are clicked."""
         zone = zone_of((await self._gatehouse.access.directory.person(caller.user)).tz)
-        if readings.unread:
+        if readings.unread or readings.is_guess:
             context = Context((await self._known_names(caller)).titles, zone, readings.missing)
             meant = [await self._fix_times(each, caller) for each in readings.meant]
-            return reading_view.unclear_message(readings.commands, meant, readings.unread, context, asked=asked)
+            return reading_view.unclear_message(readings, meant, context, asked=asked)
         expanded = [expand(each, await look_up(each, caller, self._gatehouse)) for each in readings.commands]
         known = await self._known_names(caller)
         # Of several, those that would change something; where none would, the click says so, and who made it so.
@@ -206,7 +206,7 @@ def _filters(command: Command) -> Mapping[str, Any]:
 
 def _says_better(error: Exception | None, readings: Readings, text: str) -> bool:
     """Whether *error*, which names what doesn't exist and what is like it, helps more than incomplete *readings* of *text*."""
-    if not readings.unread or readings.meant:
+    if not readings.unread or readings.meant or readings.impossible:
         return False
     match error:
         case Unclear():

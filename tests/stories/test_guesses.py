@@ -208,7 +208,7 @@ async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
             "I’m not sure what to do with “to Ancient and switch it off”.",
         ),
         ("/rules off Old shop for the weekend", "I’m not sure what to do with “for the weekend”."),
-        ("/rules turn off everything except checkout", "I’m not sure what to do with “except”."),
+        ("/rules turn off everything except checkout", "I’m not sure what to do with “turn off”, “everything except”."),
         ("/rules off Old shop because it loops until Friday", "I’m not sure what to do with “it loops until Friday”."),
         ("@Gatehouse rules off Old shop because it loops for 2h", "I’m not sure what to do with “it loops for 2h”."),
         ("/members grant anna.berg@example.com from premium", "I’m not sure what to do with “from”."),

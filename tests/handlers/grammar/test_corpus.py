@@ -9,9 +9,23 @@ from typing import Final
 
 import pytest
 
+from bot.text.times import parse_since
+from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest
 from handlers.grammar.command import Command
-from handlers.grammar.readings import PLACES
-from handlers.grammar.vocabulary import FILLERS, STATUSES, TYPES, VERBS_OF, bare
+from handlers.grammar.readings import CARDS, PLACES
+from handlers.grammar.vocabulary import (
+    FILLERS,
+    NEGATIONS,
+    PAST,
+    SAYING,
+    SEVERAL,
+    STATUSES,
+    TOPICS,
+    TYPES,
+    VERBS_OF,
+    bare,
+)
+from handlers.rules.commands import RulesHistory
 from tests.harness.corpus import GOOD, KNOWN, Answer, Verdict, answer_to, sentences, verdict
 
 WORKED_WITH: Final = tuple(one for one in sentences() if not one.is_held_out)
@@ -70,9 +84,48 @@ def test_a_word_that_is_taken_out_of_a_change_made_it_that_one_or_says_nothing()
     assert idle == []
 
 
+QUESTIONS: Final = [(one, made) for one in WORKED_WITH if (made := answer_to(one)).at_once and not changes(made)]
+
+
+@pytest.mark.first(3)
+@pytest.mark.parametrize("word", ["zebra", "not", "last", "on", "my", "except"])
+def test_a_word_that_is_put_into_a_question_changes_the_answer_or_is_told(word: str) -> None:
+    ignored = []
+    for one, before in QUESTIONS:
+        words = one.says.split()
+        for at in range(len(words), 0, -3)[: 1 if word == "on" else None]:  # elsewhere a preposition
+            longer = replace(one, says=" ".join([*words[:at], word, *words[at:]]))
+            if answer_to(longer) == before and not is_shown_anyway(word, before):
+                ignored.append(longer.says)
+
+    assert ignored == []
+
+
+def test_a_word_that_is_taken_out_of_a_question_changed_the_answer_or_says_nothing() -> None:
+    idle = []
+    for one, before in QUESTIONS:
+        words = one.says.split()
+        for at, word in enumerate(words):
+            shorter = replace(one, says=" ".join([*words[:at], *words[at + 1 :]]))
+            is_idle = says_nothing(word, before.at_once) or is_shown_anyway(bare(word), before)
+            if answer_to(shorter) == before and not is_idle:
+                idle.append((word, one.says))
+
+    assert idle == []
+
+
+def is_shown_anyway(word: str, answer: Answer) -> bool:
+    """Whether *word* is told anyway, or shown: by a card or the history of a thing, by a list of all, or of the latest."""
+    (shown,) = answer.at_once
+    idle = SAYING | NEGATIONS | PAST if isinstance(shown, CARDS) else SEVERAL | {*TOPICS, "but"}
+    idle |= {"last", "latest"} if isinstance(shown, GatehouseAudit | GatehouseDigest) else frozenset()
+    is_time = isinstance(shown, RulesHistory) and parse_since(word) is not None
+    return is_time or word in idle | {"since", "until"} or word in " ".join(answer.told).casefold()
+
+
 def says_nothing(word: str, made: Sequence[Command]) -> bool:
     """Whether *word* is a filler or a sign, or says once more what the others say: a verb, a kind, a name, an email."""
-    plain = bare(word.strip("\"'„“”()"))
+    plain = bare(word.strip("\"'„“”()<>").rstrip(",?"))
     is_sign = not any(map(str.isalnum, plain))
     is_verb = any(plain in re.split("[_…]", verb) for verb in VERBS_OF)
     return is_sign or is_verb or is_named(plain, made) or plain in {*FILLERS, *TYPES, *STATUSES, *PLACED}
@@ -87,7 +140,7 @@ def is_named(word: str, made: Sequence[Command]) -> bool:
             *getattr(one, "refs", ()),
             *getattr(one, "emails", ()),
             getattr(one, "group", ""),
-            getattr(one, "email", ""),
+            *(getattr(one, name, "") or "" for name in ("email", "ref", "text")),
         )
     }
     return any(word in f"{KNOWN.titles.get(ref, '')} {ref}".casefold() for ref in refs)

@@ -31,7 +31,7 @@ from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
 from handlers.grammar.readings import MAX_WORDS, Readings, read, runs_at_once
 from handlers.grammar.time_fields import Expiry
-from handlers.grammar.vocabulary import LOOKING, VERBS_OF
+from handlers.grammar.vocabulary import IMPOSSIBLE, LOOKING, VERBS_OF
 from handlers.members.commands import (
     MembersAdd,
     MembersExport,
@@ -128,7 +128,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     # A URL: where it goes
     (f"/rules {SHOP}/old?utm_source=x", runs(RulesWhich(f"{SHOP}/old?utm_source=x"))),
     (f"@Gatehouse why does {SHOP}/old go to the wrong page?", runs(RulesWhich(f"{SHOP}/old"))),
-    ("/members shop.example.com/old", runs(RulesWhich("https://shop.example.com/old"))),
+    ("/members shop.example.com/old", offers(RulesWhich("https://shop.example.com/old"))),
     (f"/rules is {PROMO} blocked?", runs(RulesWhich(PROMO))),
     (f"/rules don't block {PROMO}", shows(RulesWhich(PROMO))),
     (f"/rules unblock {PROMO}", shows(RulesWhich(PROMO))),
@@ -281,7 +281,7 @@ def test_what_was_done_and_the_opposite_of_a_verb_are_no_request(verb: str) -> N
 @pytest.mark.parametrize(
     ("typed", "ignored"),
     [
-        (f"/rules block {PROMO} in germany", ["in germany"]),
+        (f"/rules block {PROMO} in bavaria", ["in bavaria"]),
         (f"/rules block {PROMO} on mobile for 2h", ["on mobile"]),
         (f"/rules block {SHOP}/a Chat widget", ["block"]),
         ("/members kick chloe diaz until monday", ["until monday"]),
@@ -325,6 +325,19 @@ def test_a_word_that_nobody_knows_is_told_or_a_part_of_what_is_answered() -> Non
                     ignored.append(longer)
 
     assert ignored == []
+
+
+@pytest.mark.parametrize("words", IMPOSSIBLE, ids="_".join)
+def test_what_cannot_be_done_is_said_unless_it_is_quoted_or_a_name(words: tuple[str, ...]) -> None:
+    text, impossible = " ".join(words), IMPOSSIBLE[words]
+
+    assert parse(*impossible.nearest.split(" ", 1)) if impossible.nearest else True
+    found = read("", f"zonk {text} zonk", Known()).impossible
+    assert found is not None
+    assert found.says == impossible.says
+    assert read("", f'zonk "{text}" zonk', Known()).impossible is None
+    named = replace(Known.of(rules=[rule("Redirect_n", f"Zonk {text}")]), site="blog")
+    assert read("", f"what is Zonk {text}?", named) == Readings((RulesShow("Redirect_n"),))
 
 
 URL_QUESTIONS: Final = (
