@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Final, Self
 
 from bot.text.time_words import terms_of
-from bot.text.times import MAX_WORDS, Kind, ParsedTime, parse_since, parse_time
+from bot.text.times import MAX_WORDS, Kind, ParsedTime, parse_time
 from bot.text.wall_times import WallTime
 from handlers.grammar.command import Command, Part, Rank, Rest
 from handlers.grammar.fields import REASON, takes
@@ -195,7 +195,9 @@ class AskedAt(Part):
 
 def _is_asked(text: str) -> bool:
     words = text.split()
-    return first_start(words)[1] == len(words) or parse_since(text) is not None
+    found = parse_time(words, 0)  # “Friday” alone, as of “Black Friday”, is no time
+    is_past = found is not None and found.kind is Kind.SINCE and found.count == len(words)
+    return is_past or first_start(words)[1] == len(words)
 
 
 ASKED_AT: Final = AskedAt("at TIME")

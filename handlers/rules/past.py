@@ -119,12 +119,10 @@ def _is_ahead(start: Start, zone: ZoneInfo, now: datetime) -> bool:
     return not wall.day[0].isdigit() or ahead - now < now - past
 
 
-async def _changes_since(
-    moment: datetime, gatehouse: Gatehouse, targets: tuple[str, ...] | None = None
-) -> list[Change]:
-    """Return our changes of rules and groups, or of *targets*, from shortly before *moment* on, the last one first."""
+async def _changes_since(moment: datetime, gatehouse: Gatehouse) -> list[Change]:
+    """Return our changes of rules and groups from shortly before *moment* on, the last one first."""
     ended = (State.APPLIED, State.UNKNOWN, State.UNSETTLED)
-    wanted = Filters(since=moment - MAX_SKEW, targets=targets, unreadable=("members",), only=ended)
+    wanted = Filters(since=moment - MAX_SKEW, unreadable=("members",), only=ended)
     found = await gatehouse.store.audit.find(wanted, MAX_RECORDED)
     if len(found) == MAX_RECORDED:
         raise BadFilter(f"Since then, {MAX_RECORDED:,} changes or more were made: too many.", "rules history #1")
@@ -152,7 +150,7 @@ def past_answer(
     blocks = [
         messages.section("\n".join(lines)),
         *messages.without_buttons(outcome.blocks),
-        messages.section("*Since then*" if changes else "Gatehouse has changed none of these rules since then."),
+        messages.section("*Since then*" if changes else "Since then, Gatehouse has changed no rule that matched."),
         *rows(changes[:MAX_SHOWN], facts, public=public),
         *more_line(len(changes) - MAX_SHOWN),
         messages.context("By Gatehouse’s own record, which lacks rules that were deleted elsewhere since."),
@@ -179,7 +177,7 @@ async def elsewhere_line(since: datetime, unreadable: Collection[str], gatehouse
         async with asyncio.timeout(SECONDS):
             known = (await gatehouse.rules.recent()).known if "rules" not in unreadable else []
         late = {f"rules/{rule.id}": rule for rule in known if first < (rule.modified or 0) <= last}
-        for change in await _changes_since(since, gatehouse, tuple(late)) if late else ():
+        for change in await _changes_since(since, gatehouse) if late else ():
             rule = late.get(str(change.edit.target))
             if rule is not None and not is_elsewhere(rule.modified or 0, [change]):
                 del late[str(change.edit.target)]

@@ -179,3 +179,10 @@ async def test_what_is_no_moment_is_never_answered_for_now(alice: Colleague, whe
     told = alice.slack_text(await alice.says(f"/rules which {URL} {when}"))
 
     assert "redirects to" not in told or "I’m not sure" in told, told
+
+
+async def test_a_name_that_ends_like_a_time_is_a_name(workspace: Sandbox, alice: Colleague) -> None:
+    for name in ("Black Friday", "Deals 24h", '"Last night"'):
+        workspace.services.rules.put((workspace.services.rules.get(OLD) or {}) | {"name": name.strip('"')})
+        workspace.bot.gatehouse.rules.drop()
+        assert "matches" in alice.slack_text(await alice.says(f"/rules which {URL} {name}")).partition("\n")[0]
