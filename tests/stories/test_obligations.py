@@ -20,9 +20,12 @@ from bot.changes.model.states import HOLDING, State
 from sandbox.demo import Sandbox
 from sandbox.services.faults import Faults
 from tests.conftest import Clock
+from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague
+from tests.harness.looking import open_details
 from tests.harness.truth import all_changes, wait_until_settled
 from tests.stories.test_cost import idle
+from tests.stories.test_import import shown
 
 OLD, OTHER, ANNA = "Redirect_x1old", "Redirect_imgs2", "anna.berg@example.com"
 NAME: Final = "Old shop to new shop"
@@ -33,6 +36,7 @@ FOR_AN_HOUR: Final = {
         f"/rules off {OLD} {OTHER} for 1h",
         f"/rules set {OLD} destination=https://shop.example.com/sale for 1h",
         "/rules redirect https://shop.example.com/only https://shop.example.com/now for 1h",
+        "/rules import",
     ),
     "members": (
         f"/members grant {ANNA} vip for 1h",
@@ -53,6 +57,8 @@ MEANWHILE: Final = {
         f"/rules delete {OLD}",
         "/rules set /only description=Theirs",
         "/rules off /only",
+        "/rules off /only for 2h",
+        "/rules delete /only",
     ),
     "members": (
         f"/members revoke {ANNA} vip",
@@ -63,6 +69,8 @@ MEANWHILE: Final = {
     ),
 }
 """What Bob does half an hour later."""
+TABLE: Final = b"from,to,until\nhttps://shop.example.com/only,https://shop.example.com/now,1h\n"
+"""What Alice imports."""
 MIXED: Final = "Mixed.Case@example.com"
 THEN: Final = ("", "undo before the end", "undo after the end", "undo, and request again")
 MADE_UP: Final = {"createdAt", "priority"}
@@ -113,6 +121,17 @@ def outlived(before: Facts, now: Facts, done: Sequence[Change]) -> list[str]:
     ]
 
 
+async def does(person: Colleague, text: str) -> None:
+    """*person* does what *text* says, and confirms it where somebody has to."""
+    if text == "/rules import":
+        await shown(person, text, "File", "rules.csv", TABLE)
+        await person.submits()
+        await person.sees_set(applied=1)
+        assert facts_now(person.workspace)["shop.example.com/only", "status"] == "Active"
+    elif "[Do it]" in person.slack_text(offered := await person.says(text)):
+        await person.clicks(offered, "Do it")
+
+
 async def find_unfinished(workspace: Sandbox) -> str:
     """What is still to be done at this time; empty where nothing is."""
     store = workspace.bot.gatehouse.store
@@ -135,16 +154,19 @@ async def later(workspace: Sandbox, clock: Clock, *, minutes: int) -> None:
 @pytest.mark.parametrize("then", THEN)
 @pytest.mark.parametrize(
     ("for_an_hour", "meanwhile"),
-    [(first, second) for service, texts in FOR_AN_HOUR.items() for first in texts for second in MEANWHILE[service]],
+    [
+        (first, second)
+        for service, texts in FOR_AN_HOUR.items()
+        for first, second in product(texts, MEANWHILE[service])
+        if ("/only" in second) is (first in texts[3:] and service == "rules")
+    ],
 )
 async def test_nothing_that_a_time_limit_gave_is_there_a_day_later(
     workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock, for_an_hour: str, meanwhile: str, then: str
 ) -> None:
     store = workspace.bot.gatehouse.store
     before = facts_now(workspace)
-    offered = await alice.says(for_an_hour)
-    if "[Do it]" in alice.slack_text(offered):
-        await alice.clicks(offered, "Do it")
+    await does(alice, for_an_hour)
     await later(workspace, clock, minutes=30)
     await bob.types(meanwhile)
     await later(workspace, clock, minutes=5 if then == "undo before the end" else 40)
@@ -276,3 +298,41 @@ async def test_what_a_service_spells_otherwise_ends_as_well(
     changes = await all_changes(store)
     assert outlived(before, facts_now(workspace), changes) == []
     assert not [each for each in changes if each.state in HOLDING]
+
+
+@pytest.mark.policy('[[guards]]\noperation = "member.*"\nguard = "approve"')
+@pytest.mark.parametrize("then", [(), ("Remove the old one",), ("Remove the old one", "Undo"), ("Request again",)])
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_a_new_email_takes_nothing_along_that_has_an_end(
+    workspace: Sandbox,
+    alice: Colleague,
+    cara: Colleague,
+    clock: Clock,
+    then: tuple[str, ...],
+    is_first: bool,
+) -> None:
+    """Whether the new email is requested before or after what ends, both approved, and whatever is done to it *then*."""
+    new = "anna@new.example"
+    texts = [f"/members move {ANNA} to {new} because she wrote from there", f"/members grant {ANNA} vip for 1h"]
+    for text in texts if is_first else reversed(texts):
+        await alice.says(text)
+
+    async def clicks(person: Colleague, label: str) -> None:
+        for card in [each for each in person.cards if f"[{label}]" in person.slack_text(each)]:
+            if label == "Approve":
+                await open_details(person, card)
+            asks = any("confirm" in one for one in buttons(card.blocks) if one["text"]["text"] == label)
+            await person.clicks(card, label, confirm=asks)
+            await later(workspace, clock, minutes=1)
+
+    await clicks(cara, "Approve")
+    held = [workspace.services.members.get("site_1", each) for each in (ANNA, new)]
+    assert "vip" in str(held), "it is there for an hour"
+    for label in then:
+        await clicks(alice, label)
+        await clicks(cara, "Approve")
+    await later(workspace, clock, minutes=90)
+
+    held = [workspace.services.members.get("site_1", each) for each in (ANNA, new)]
+    assert "vip" not in str(held)
+    assert any(held)
