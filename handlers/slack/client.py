@@ -61,7 +61,8 @@ class ModalGone(SlackRefused):
     """The modal that was to be updated was closed, or shows something newer."""
 
 
-GONE: Final = frozenset({"not_found", "hash_conflict", "expired_trigger_id", "exchanged_trigger_id"})
+HASH_CONFLICT: Final = "hash_conflict"
+GONE: Final = frozenset({"not_found", HASH_CONFLICT, "expired_trigger_id", "exchanged_trigger_id"})
 """Slack's error codes for a modal that was closed, or drawn again, before an update of it arrived."""
 
 

@@ -15,7 +15,7 @@ from handlers.blocks import modals
 from handlers.blocks.modals import View
 from handlers.errors import FormForgotten
 from handlers.explain.table import unsaved_form
-from handlers.slack.client import SlackRefused, SlackUnreachable
+from handlers.slack.client import HASH_CONFLICT, ModalGone, SlackRefused, SlackUnreachable
 from handlers.slack.payloads import caller_of
 from handlers.slack.registry import Click, Recorded, clicks
 from handlers.slack.replies import Answers, failed_view, log_failure
@@ -30,8 +30,8 @@ REFUSED_FORM: Final = "gatehouse_refused_form"
 FORM_TIMEOUT: Final = 1.5
 """Seconds of Slack's three that a form's checks may take; after that it is acknowledged as being saved."""
 ACKNOWLEDGEMENT_LANDS: Final = 0.4
-"""Seconds until Slack has surely drawn what a submission was acknowledged with. An update that overtook it would be
-drawn over, and nothing tells when it is there."""
+"""Seconds until Slack has drawn what a submission was acknowledged with. An update that overtook it is drawn over, which only
+the hash of the next one tells."""
 
 
 class FormAck:
@@ -112,7 +112,13 @@ class Forms:
         await asyncio.sleep(ACKNOWLEDGEMENT_LANDS)
         try:
             # Without its hash: the acknowledgement has drawn the form again, and its new hash is not told.
-            await self._answers.redraw({"id": view.get("id")}, final, ended=True)
+            opened = await self._answers.redraw({"id": view.get("id")}, final, ended=True)
+            await asyncio.sleep(ACKNOWLEDGEMENT_LANDS)
+            try:
+                await self._answers.redraw(opened, final, ended=True)
+            except ModalGone as gone:
+                if gone.code == HASH_CONFLICT:  # an acknowledgement that came after all
+                    await self._answers.redraw({"id": view.get("id")}, final, ended=True)
         except (SlackRefused, SlackUnreachable) as error:
             log.info("form_end_not_shown", error=str(error), request=caller.request[:8])
             await self._tell_unsaved(caller, final)

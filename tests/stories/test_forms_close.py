@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,7 @@ from handlers.slack.forms import open_again
 from handlers.slack.registry import Click
 from handlers.slack.reply import Caller
 from sandbox.demo import Sandbox
+from sandbox.slack.delivery import Ack, Delivery
 from sandbox.slack.message import Message
 from tests.conftest import Clock
 from tests.harness.colleague import Colleague
@@ -82,6 +86,29 @@ async def test_a_form_whose_checks_take_long_says_so_and_then_how_it_ended(
     assert await alice.submits() == {}
     assert "Saving" in alice.form
     service.free.set()
+
+    await alice.sees_form("“Spring” saved")
+
+
+@AT_ONCE
+async def test_an_end_that_overtakes_the_acknowledgement_is_drawn_again(
+    workspace: Sandbox, alice: Colleague, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    overtaken, send = asyncio.Event(), Delivery.send_interaction
+
+    async def arrives_late(delivery: Delivery, what: str, payload: Mapping[str, Any]) -> Ack:
+        ack = await send(delivery, what, payload)
+        await overtaken.wait()
+        return ack
+
+    await alice.opens(f"/rules edit {OLD}")
+    alice.fills(Name="Spring")
+    monkeypatch.setattr(Delivery, "send_interaction", arrives_late)
+    submitted = asyncio.create_task(alice.submits())
+    await alice.sees_form("“Spring” saved")
+    overtaken.set()
+    assert await submitted == {}
+    assert "Saving" in alice.form
 
     await alice.sees_form("“Spring” saved")
 
