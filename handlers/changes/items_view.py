@@ -126,8 +126,6 @@ def _whole_rule(item: Item) -> str:
 SHOWN: Final = 12
 """Items that a card has a line for."""
 
-BAR: Final = 20
-
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -140,11 +138,8 @@ class Progress:
 
 
 def progress_text(tally: Tally) -> str:
-    """Return the progress of a bulk change: a bar, and the counts in words."""
-    ended = tally.meant - tally.left
-    filled = BAR * ended // tally.meant if tally.meant else BAR
-    bar = "█" * filled + "░" * (BAR - filled)
-    return f"{bar}  {ended:,} of {tally.meant:,}\n{counts_text(tally)}".strip()
+    """Return the progress of a bulk change: how many of its items have ended, and how."""
+    return f"{tally.meant - tally.left:,} of {tally.meant:,}\n{counts_text(tally)}".strip()
 
 
 def counts_text(tally: Tally) -> str:

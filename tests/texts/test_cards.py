@@ -995,7 +995,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Switch off 3 rules: under way
 (hourglass_flowing_sand) Switch off 3 rules: under way
 Requested by @alice · “we test”
-██████░░░░░░░░░░░░░░  1 of 3
+1 of 3
 1 done
 ✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
 … Sale 2026: under way
@@ -1006,7 +1006,7 @@ Requested by @alice · “we test”
 Switch off 3 rules: stopping
 (hourglass_flowing_sand) Switch off 3 rules: stopping
 Requested by @alice · “we test”
-██████░░░░░░░░░░░░░░  1 of 3
+1 of 3
 1 done
 ✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
 … Sale 2026: under way
@@ -1125,7 +1125,7 @@ Emails are masked in channels. Press Details before you decide.
 Remove Chloe Diaz from every site: under way
 (hourglass_flowing_sand) Remove Chloe Diaz from every site: under way
 Requested by @alice · “we test”
-██████████░░░░░░░░░░  1 of 2
+1 of 2
 1 done
 ✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
 … Chloe Diaz `c***@example.com` on docs: under way
