@@ -41,9 +41,10 @@ from handlers.files.preview_view import ImportPlan, first_loops, loop_words
 from handlers.grammar.time_fields import Expiry, parse_expiry, parse_start
 from handlers.members.commands import MembersImport
 from handlers.members.member_refs import extra_segments, site_for
+from handlers.rules.check_view import UNTRIED
 from handlers.rules.commands import RulesImport
 from handlers.rules.reasons import first_problem
-from handlers.rules.rule_check import NEW, PARTLY
+from handlers.rules.rule_check import NEW
 from handlers.slack.registry import Form, Recorded, handles, submits
 from handlers.slack.reply import Caller, Modal, Reply
 
@@ -184,7 +185,7 @@ async def _with_loops(plan: ImportPlan, live: Sequence[Rule], groups: Groups | N
     made = await asyncio.to_thread(lambda: [Rule.model_validate({**rule, "id": key}) for key, rule in after.items()])
     added = await asyncio.to_thread(check_loops, [*made, *live], numbers, groups)
     loops = list(dict.fromkeys(loop_words(loop, numbers, plan.word) for loop in added.findings))
-    return replace(plan, loops=loops, limits=() if added.is_whole else (PARTLY,))
+    return replace(plan, loops=loops, limits=() if added.is_whole else (UNTRIED,))
 
 
 def _end_of_table(table: Table) -> Expiry | None:

@@ -26,7 +26,7 @@ MAX_NAMED: Final = 4
 MAX_WARNINGS: Final = 5
 """Findings that a card or a form shows, each in a line; `/rules check` shows all."""
 
-UNTRIED: Final = ":warning: Too many rules to compare each with all others, so some loops and blocks may be missing."
+UNTRIED: Final = "Too many rules to compare each with all others, so some loops and blocks may be missing."
 ONLY_SWITCHED_OFF: Final = frozenset({FindingKind.LOOP, FindingKind.ONE_SOURCE, FindingKind.HIDDEN})
 """Findings that editing the first rule alone rarely fixes, so they have no button for that."""
 

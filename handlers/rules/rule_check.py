@@ -23,7 +23,6 @@ from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Private, Reply
 
 FINDINGS_PER_PAGE: Final = 8
-PARTLY: Final = "There are too many rules, so this was not compared with all of them."
 NEW: Final = "new"
 """Stands for the id that a rule will get."""
 
@@ -42,7 +41,7 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
     limits = [views.GROUPS_NOT_READ] if groups is None and any(rule.group_id for rule in listing.known) else []
     if one is not None and not is_effective(one, groups):
         limits.append("It is off, or its group is: it wasn’t compared with the other rules.")
-    limits += [] if checked.is_whole else [check_view.UNTRIED]
+    limits += [] if checked.is_whole else [f":warning: {check_view.UNTRIED}"]
     return Private(
         check_view.findings_page(
             page,
@@ -90,7 +89,7 @@ async def find_added(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft
             limits += [f"{listing.gap.sentence('rules')} It was not compared with the others."] if listing.gap else []
     groups = await groups_of([*rules, after], gatehouse)
     added = await asyncio.to_thread(check_change, rules, before, as_rule(before, after), groups)
-    return AddedFindings(added.findings, (*limits, *([] if added.is_whole else [PARTLY])))
+    return AddedFindings(added.findings, (*limits, *([] if added.is_whole else [check_view.UNTRIED])))
 
 
 def as_rule(before: Rule | None, after: RuleDraft) -> Rule:

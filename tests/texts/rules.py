@@ -163,7 +163,10 @@ def check() -> Iterator[Sample]:
     yield "one finding in one rule", _check([DEAD])
     yield "a loop", _check([OLD, BACK])
     yield "several findings", _check([OLD, OTHER, ON, BLOCK, DEAD, LOOKAROUND])
-    yield "not everything was read or compared", _check([OLD], gap=Gap(1, 60), limits=[check_view.UNTRIED])
+    yield (
+        "not everything was read or compared",
+        _check([OLD], gap=Gap(1, 60), limits=[f":warning: {check_view.UNTRIED}"]),
+    )
 
 
 def _list(rules: Sequence[Rule], *, public: bool = False, **more: Any) -> Message:
