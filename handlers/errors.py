@@ -318,14 +318,6 @@ class NothingPicked(Refusal):
         return Words("That was an error message, not a result.", next="Search again.", unchanged=None)
 
 
-class EditedMessage(Refusal):
-    """A message that was changed after it was sent asks for a change."""
-
-    def words(self) -> Words:
-        what = "Edited messages aren’t run, so that nothing happens twice."
-        return Words(what, next="Send it as a new message.", unchanged=None)
-
-
 class FormForgotten(Refusal):
     """A form that was refused is to be opened again, and is no longer kept."""
 

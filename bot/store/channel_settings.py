@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Self
 
 import sqlalchemy as sa
@@ -77,23 +77,50 @@ def _is_at(owner: str, name: str) -> sa.ColumnElement[bool]:
     return sa.and_(settings.c.owner == owner, settings.c.name == name)
 
 
+IN_SIGHT_SECONDS: Final = 600
+
+
+@dataclass(frozen=True, slots=True)
+class LastList:
+    """The list of a service that a person was shown last. *refs*: what ``#1``, ``#2`` … mean."""
+
+    refs: Sequence[str] = ()
+    unnumbered: Sequence[str] = ()
+    """The names of its first rows, where it had no numbers."""
+    in_sight: bool = False
+    """Whether the person was shown nothing else since, in the last minutes, as far as this process knows."""
+
+
 @dataclass(frozen=True, slots=True)
 class LastLists:
     session: Session
     settings: ChannelSettings
+    _in_sight: dict[str, dict[str, int]] = field(default_factory=dict)
+    """When this process showed each person lists, by service, and nothing else since: what only asks writes nothing."""
 
-    async def get(self, person: str, service: str) -> list[str]:
-        """Return what ``#1``, ``#2`` … mean to *person*; empty before their first list."""
-        stored = await self.settings.value(person, f"listed_{service}") or "[]"
+    async def get(self, person: str, service: str) -> LastList:
+        """Return the last list of *person*; an empty one before their first."""
+        stored = await self.settings.value(person, f"listed_{service}") or "[[], []]"
+        shown = self._in_sight.get(person, {}).get(service)
+        in_sight = shown is not None and self.session.seconds_since(shown) < IN_SIGHT_SECONDS
         with self.session.decoding("the last list of", person):
-            return list(json.loads(stored))
+            refs, unnumbered = json.loads(stored)
+        return LastList(refs, unnumbered, in_sight)
 
-    async def put(self, person: str, service: str, refs: Sequence[str]) -> None:
+    async def put(self, person: str, service: str, refs: Sequence[str], unnumbered: Sequence[str] = ()) -> None:
         """Remember the list that *person* was shown; an unchanged list is not written again."""
-        if await self.get(person, service) == list(refs):
+        if not refs:
+            self.cover(person)
             return
-        async with self.session.writing() as tx:
-            await self.settings.put(tx, person, f"listed_{service}", json.dumps(list(refs)))
+        self._in_sight.setdefault(person, {})[service] = self.session.now()
+        if (await self.get(person, service)).refs != list(refs):
+            async with self.session.writing() as tx:
+                shown = json.dumps([[], list(unnumbered)] if unnumbered else [list(refs), []])
+                await self.settings.put(tx, person, f"listed_{service}", shown)
+
+    def cover(self, person: str) -> None:
+        """Note that *person* is shown something else than a list."""
+        self._in_sight.pop(person, None)
 
 
 MAX_LINKS: Final = 100

@@ -39,9 +39,9 @@ class Message:
     blocks: tuple[Block, ...]
 
 
-def row_hint(*, numbered: bool) -> str:
+def row_hint(*, public: bool) -> str:
     """Return what the numbers of a list are for. Each person's are their own, so a list for all has none."""
-    return "" if not numbered else "   ·   `#n` in your next command means a row of this list"
+    return "" if public else "   ·   `#n` in your next command means a row of this list"
 
 
 def escape_invisible(text: str) -> str:
@@ -298,6 +298,8 @@ def _size(blocks: Sequence[Block]) -> int:
 
 
 ROWS_PER_PAGE: Final = 20
+ROWS_NAMED: Final = 3
+"""How many rows of a list without numbers are named to who uses one."""
 """Rows of a list in one message: as many as fit, however long their texts are."""
 MAX_ROW: Final = 440
 MAX_ROWS_CHARACTERS: Final = 10_000

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from handlers.blocks.messages import code
+from handlers.blocks.messages import code, join_words, quote
 from handlers.errors import Refusal, Words
 from handlers.gatehouse.commands import (
     GatehouseCommand,
@@ -49,13 +49,7 @@ def parse(service: str, text: str) -> Command:
     """Return the command in *text* after ``/service``; raises Unclear, and nothing else."""
     if len(text) > MAX_COMMAND:
         raise Unclear(f"That command has {len(text):,} characters; the limit is {MAX_COMMAND:,}.")
-    words = split(clean_text(text))
-    # Any of the three will do for the commands of the others: ``/gatehouse rules list``.
-    while words and (named := words[0].keyword.lstrip("/").removeprefix(command_prefix.get())) in EMPTY:
-        service, words = named, words[1:]
-    # Some type the site before the verb: ``/members site:blog list``.
-    if service == "members" and words and words[0].keyword.startswith("site:"):
-        words = [*words[1:], words[0]]
+    service, words = _split_typed(service, text)
     if service not in {"rules", "members", "gatehouse"}:
         raise Unclear(f"Gatehouse answers to {slash('rules')}, {slash('members')} and {slash('gatehouse')}.")
     if not words:
@@ -74,6 +68,24 @@ def parse(service: str, text: str) -> Command:
     if len(words) == 1 and (alone := _verbless_command(service, words[0])) is not None:
         return alone
     raise _unknown_command(service, words[0], rest)
+
+
+def is_spelled(service: str, text: str) -> bool:
+    """Whether *text* after ``/service`` has the verb of its command as help spells it, and no synonym."""
+    service, words = _split_typed(service, text)
+    return bool(words) and any(words[0].keyword == kind.verb for kind in commands_of(service))
+
+
+def _split_typed(service: str, text: str) -> tuple[str, list[Word]]:
+    """Return the service and the words, from the verb on, of *text* after ``/service``."""
+    words = split(clean_text(text))
+    # Any of the three will do for the commands of the others: ``/gatehouse rules list``.
+    while words and (named := words[0].keyword.lstrip("/").removeprefix(command_prefix.get())) in EMPTY:
+        service, words = named, words[1:]
+    # Some type the site before the verb: ``/members site:blog list``.
+    if service == "members" and words and words[0].keyword.startswith("site:"):
+        words = [*words[1:], words[0]]
+    return service, words
 
 
 def _verbless_command(service: str, word: Word) -> Command | None:
@@ -200,17 +212,25 @@ class Shorthand(BaseModel):
     """``#n`` -> what that row was about: the id of a rule, or a `member_row`. Numbers beyond the list are left out."""
     shown: int = 0
     """How many rows the list had."""
+    unnumbered: Sequence[str] = ()
+    """The names of its first rows, where it had no numbers."""
+    in_sight: bool = True
+    """Whether the person still sees the list, as far as that is known."""
     act: str | None = None
     """The reference of the last thing that the person did in the channel."""
     site: str | None = None
 
 
 class NoSuchNumber(Refusal):
-    """``#n`` beyond the last list of *service*, or without one; *shown*: how many rows it had."""
+    """``#n`` beyond the last list of *service*, or without one; *shown*: how many rows it had.
+
+    *unnumbered*: the names of its first rows, where it had no numbers.
+    """
 
     ref: str
     shown: int
     service: str
+    unnumbered: Sequence[str] = ()
 
     def words(self) -> Words:
         again: Command = MembersList() if self.service == "members" else RulesList()
@@ -218,6 +238,10 @@ class NoSuchNumber(Refusal):
         if self.shown:
             what = f"You haven’t seen row {code(self.ref)}: your last list goes to `#{self.shown}` so far."
             then = "Turn its page with *Next*"
+        if self.unnumbered:
+            names = join_words([quote(name, 60) for name in self.unnumbered])
+            what = f"{code(self.ref)} means nothing: the list you saw last has no numbers. It begins with {names}."
+            then = "Name what you mean, or make a list that only you see"
         return Words(what, next=f"{then}. Its numbers are yours alone.", again={f"List {self.service}": again})
 
 
@@ -231,6 +255,9 @@ def refs_of(command: Command) -> list[str]:
     several = (*getattr(command, "refs", ()), *getattr(command, "emails", ()))
     single = (getattr(command, "ref", None), getattr(command, "email", None))
     return [*several, *filter(None, single)]
+
+
+LISTS: Final = (RulesList, MembersList)
 
 
 def numbers_in(command: Command) -> set[str]:
@@ -273,6 +300,6 @@ def _row(ref: str, command: Command, short: Shorthand) -> tuple[str, str]:
         return "", ref
     service = listed_service(command)
     if ref not in short.rows:
-        raise NoSuchNumber(ref, short.shown, service)
+        raise NoSuchNumber(ref, short.shown, service, short.unnumbered)
     site, _, key = short.rows[ref].rpartition("\n") if service == "members" else ("", "", short.rows[ref])
     return site, key

@@ -84,7 +84,6 @@ def member_list(
     *,
     site: str,
     public: bool,
-    numbered: bool,
     others: Sequence[str] = (),
     gap: Gap | None = None,
 ) -> Message:
@@ -101,10 +100,8 @@ def member_list(
         for number, member in enumerate(page.items, start=page.first)
     ]
     blocks = [messages.section(title), *messages.gap_lines(gap, "members")]
-    blocks += messages.list_rows(rows, first=page.first if numbered else None)
-    blocks.append(
-        messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}{_other_sites_text(others, ' · ')}")
-    )
+    blocks += messages.list_rows(rows, first=None if public else page.first)
+    blocks.append(messages.context(f"{page.label}{messages.row_hint(public=public)}{_other_sites_text(others, ' · ')}"))
     share = None if public else share_button(replace(command, page=page.number))
     buttons = [*turn_buttons(page, command), share]
     footer = messages.actions(() if public and command.text else buttons)

@@ -25,7 +25,7 @@ from bot.text.times import parse_time
 from bot.threads import run_over
 from handlers.blocks import menus, modals
 from handlers.blocks.inputs import MAX_OPTIONS
-from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage, Message
+from handlers.blocks.messages import ROWS_NAMED, ROWS_PER_PAGE, Block, ListPage, Message
 from handlers.blocks.modals import View
 from handlers.changes.requests import upcoming_changes
 from handlers.errors import BadFilter, NotOneGroup, UnknownFilterValue
@@ -68,12 +68,10 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
     if not (found or listing.gap):
         refuse_unknown_values(command, listing.known, groups)
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
-    numbered = not (caller.public or caller.guessed)
-    if found and numbered:  # before the message is drawn: under load, hundreds wait here, and each message takes 50 KB
-        await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[: page.last]])
-    message = views.rule_list(
-        page, command=command, gap=listing.gap, groups=groups, public=caller.public, numbered=numbered
-    )
+    unnumbered = [rule.title for rule in page.items[:ROWS_NAMED]] if caller.public else ()
+    # Before the message is drawn: under load, hundreds wait here, and each message takes 50 KB.
+    await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[: page.last]], unnumbered)
+    message = views.rule_list(page, command=command, gap=listing.gap, groups=groups, public=caller.public)
     return Private(message, is_empty=not (found or listing.gap) and command.text is not None)
 
 

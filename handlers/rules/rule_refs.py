@@ -18,6 +18,7 @@ from bot.clients.lists import Gap, Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
 from bot.store.audit import Entry
+from bot.store.channel_settings import LastList
 from bot.text.names import Fit, Meant, is_bare_number, named_rule, resolve_name
 from bot.threads import run_over
 from handlers.blocks.messages import code, plural
@@ -81,14 +82,21 @@ async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Sho
     """
     store = gatehouse.store
     numbers = numbers_in(command)
-    shown = await store.lists.get(caller.user, listed_service(command)) if numbers else []
-    rows = {ref: shown[int(ref[1:]) - 1] for ref in numbers if 1 <= int(ref[1:]) <= len(shown)}
+    last = await store.lists.get(caller.user, listed_service(command)) if numbers else LastList(in_sight=True)
+    rows = {ref: last.refs[int(ref[1:]) - 1] for ref in numbers if 1 <= int(ref[1:]) <= len(last.refs)}
     act = await _last_act(caller, gatehouse) if needs_last_act(command) else None
     site = None
     if needs_site(command):
         with suppress(SiteGone, UnknownSite):  # the command's own handler says so
             site = (await site_for(None, caller, gatehouse)).name
-    return Shorthand(rows=rows, shown=len(shown), act=f"{ACT}{act.seq}" if act else None, site=site)
+    return Shorthand(
+        rows=rows,
+        shown=len(last.refs),
+        unnumbered=last.unnumbered,
+        in_sight=last.in_sight,
+        act=f"{ACT}{act.seq}" if act else None,
+        site=site,
+    )
 
 
 async def _last_act(caller: Caller, gatehouse: Gatehouse) -> Entry | None:

@@ -180,9 +180,8 @@ def rule_list(
     gap: Gap | None,
     groups: Groups | None,
     public: bool,
-    numbered: bool,
 ) -> Message:
-    """Return one page of a list. Each row has a button and, where *numbered*, its number for ``#n``."""
+    """Return one page of a list. Each row has a button and, unless it is *public*, its number for ``#n``."""
     if not page.items:
         return _empty_list(command, gap, groups)
     count = messages.plural(page.total, "rule")
@@ -195,8 +194,8 @@ def rule_list(
         for number, rule in enumerate(page.items, start=page.first)
     ]
     blocks = [messages.section(title), *messages.gap_lines(gap, "rules")]
-    blocks += messages.list_rows(rows, first=page.first if numbered else None)
-    blocks.append(messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}"))
+    blocks += messages.list_rows(rows, first=None if public else page.first)
+    blocks.append(messages.context(f"{page.label}{messages.row_hint(public=public)}"))
     if groups is None and any(rule.group_id for rule in page.items):
         blocks.append(messages.context(GROUPS_NOT_READ))
     if command.group and groups is None:

@@ -26,9 +26,9 @@ from handlers.blocks.modals import View
 from handlers.explain.table import is_expected, outcome_of, words_for
 from handlers.gatehouse.commands import GatehousePending, GatehouseUndo
 from handlers.grammar.command import Certain, Command, Unclear
-from handlers.grammar.parser import Shorthand, expand
+from handlers.grammar.parser import LISTS, Shorthand, expand, numbers_in
 from handlers.grammar.reading_view import with_reading_line
-from handlers.grammar.readings import runs_at_once
+from handlers.grammar.readings import Readings, runs_at_once
 from handlers.rules.rule_refs import look_up
 from handlers.slack import payloads
 from handlers.slack.client import ModalGone, Slack
@@ -183,7 +183,7 @@ class Dispatcher:
         if isinstance(request, CommandRequest | ClickRequest):
             command = request.command
         elif isinstance(request, EventRequest) and request.route is not None:
-            with suppress(Unclear, errors.EditedMessage):
+            with suppress(Unclear):
                 command = await request.route.run(request.heard, request.caller, self._gatehouse)
         if not isinstance(command, Command):
             return Shorthand()
@@ -209,12 +209,20 @@ class Dispatcher:
     async def _carry_out(self, act: _Act, work: Awaitable[Outcome | None]) -> None:
         """Answer *act* with what *work* comes to, or with that of the command that it stands for."""
         try:
+            self._cover_list(act.request)
             if (reply := await self._reply_to(act, work)) is not None:
                 await self._answers.send(act.caller, reply)
             act.timer.end("answered")
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
             act.timer.end(outcome_of(error))
             await self._answers.say(act.caller, error, act.request.asked, attempted=act.attempted, command=act.command)
+
+    def _cover_list(self, request: Request) -> None:
+        """Note that the answer to *request* takes the place of the last list, unless it is a list, or is about its rows."""
+        command = request.command if isinstance(request, CommandRequest | ClickRequest) else None
+        is_of_list = isinstance(command, Command) and (numbers_in(command) or isinstance(command, LISTS))
+        if not is_of_list and (request.typed_text is not None or command is not None):
+            self._gatehouse.store.lists.cover(request.caller.user)
 
     async def _reply_to(self, act: _Act, work: Awaitable[Outcome | None]) -> Reply | None:
         typed = act.request.typed_text
@@ -224,6 +232,11 @@ class Dispatcher:
                 return outcome
             act.command, act.attempted, act.timer.command = outcome, outcome.writes, _command_name(outcome)
             act.caller = await self._show_waiting(act.caller, outcome)
+            if outcome.writes:
+                short = act.caller.shorthand or await look_up(outcome, act.caller, self._gatehouse)
+                act.caller = replace(act.caller, shorthand=short)
+                if not (act.request.acts_at_once and short.in_sight):
+                    return await self._preview(act, Readings((outcome,)), act.caller)
             reply = await self._run(outcome, act.caller, act.timer.began)
             if typed is None or not (isinstance(reply, Private) and reply.is_empty):
                 return reply
@@ -241,7 +254,7 @@ class Dispatcher:
         private preview; None where nobody can tell.
         """
         # What was stored is of another reading.
-        caller = replace(act.caller, shorthand=None, guessed=error is not None)
+        caller = replace(act.caller, shorthand=None)
         readings = await self._guesses.readings_of(typed, act.command, error, caller)
         if not (readings.commands or readings.meant or readings.missing or readings.impossible):
             return None
@@ -249,6 +262,10 @@ class Dispatcher:
             reply = await self._run(meant, caller, act.timer.began)
             act.caller = caller
             return _with_reading_line(reply, meant, await self._titles(), readings.unread)
+        return await self._preview(act, readings, caller)
+
+    async def _preview(self, act: _Act, readings: Readings, caller: Caller) -> Reply:
+        """Return the card that shows *readings*, privately, and waits for a click."""
         # Before the card: it shows names of things that not everybody may see.
         for first in (*readings.meant, *readings.commands)[:1]:
             await self._check_right(first, caller)

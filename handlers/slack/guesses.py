@@ -15,7 +15,7 @@ from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.members.model import Member, known_segments
 from bot.rules.model import Rule
-from bot.text.emails import BadEmail
+from bot.text.emails import BadEmail, checked_email
 from handlers.blocks.messages import Message
 from handlers.changes.requests import resolve_end, resolve_start, zone_of
 from handlers.changes.undo import find_undo, title_of_undo
@@ -37,7 +37,7 @@ from handlers.rules.commands import (
     RulesOff,
     RulesOn,
 )
-from handlers.rules.rule_refs import NotOne, look_up
+from handlers.rules.rule_refs import NotOne, find_rules, look_up
 from handlers.slack.reply import Caller
 
 TIMEOUT: Final = 2.0
@@ -101,14 +101,26 @@ class Guesses:
             context = Context((await self._known_names(caller)).titles, zone, readings.missing)
             meant = [await self._fix_times(each, caller) for each in readings.meant]
             return reading_view.unclear_message(readings, meant, context, asked=asked)
-        expanded = [expand(each, await look_up(each, caller, self._gatehouse)) for each in readings.commands]
         known = await self._known_names(caller)
+        expanded = [await self._resolve(each, caller, known) for each in readings.commands]
         # Of several, those that would change something; where none would, the click says so, and who made it so.
         found = [each for each in expanded if not _is_switched(each, known.by_id)] or expanded
         fixed = [await self._fix_times(each, caller) for each in found]
         titles = {**known.titles, **await self._titles_of_undos(fixed, caller)}
         context = Context(titles, zone, people=await asyncio.to_thread(_names_of, known, fixed))
         return reading_view.preview(fixed, context, asked=asked)
+
+    async def _resolve(self, command: Command, caller: Caller, known: Known) -> Command:
+        """Return *command* with the ids of the rules that it names, as typed; raises as `find_rules` and `checked_email` do."""
+        short = caller.shorthand or await look_up(command, caller, self._gatehouse)
+        command = expand(command, short)
+        refs = refs_of(command)
+        if isinstance(command, MembersCommand):
+            for email in refs:
+                checked_email(email)
+        elif hasattr(command, "refs") and not known.by_id.keys() >= {*refs}:
+            return command.with_fields(refs=tuple(rule.id for rule in await find_rules(refs, self._gatehouse)))
+        return command
 
     async def _titles_of_undos(self, commands: Sequence[Command], caller: Caller) -> Mapping[str, str]:
         """Return what *commands* that undo something lead to, by their references; raises as `find_undo` does."""

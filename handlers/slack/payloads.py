@@ -140,6 +140,8 @@ class Request:
     asked: str = ""
     typed_text: tuple[str, str] | None = None
     """The root of a command, none in a message, and the text after it; None where nothing was typed."""
+    acts_at_once: bool = True
+    """Whether what it asks to change is changed without being shown first."""
 
     @property
     def could_change(self) -> bool:
@@ -156,7 +158,7 @@ class CommandRequest(Request):
 
     @property
     def could_change(self) -> bool:
-        return isinstance(self.command, Command) and self.command.writes
+        return self.acts_at_once and isinstance(self.command, Command) and self.command.writes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +250,12 @@ def read_command(body: Body) -> CommandRequest:
     asked = clean_text(f"{service} {text}"[:MAX_COMMAND])
     typed = _root(service), text
     return CommandRequest(
-        body=body, caller=caller_of("command", body), asked=asked, typed_text=typed, command=_parse_typed(*typed)
+        body=body,
+        caller=caller_of("command", body),
+        asked=asked,
+        typed_text=typed,
+        acts_at_once=parser.is_spelled(*typed),
+        command=_parse_typed(*typed),
     )
 
 
@@ -281,7 +288,13 @@ def read_event(body: Body) -> EventRequest:
     heard = Heard(event, us)
     said = ("", text_without_mention(heard)) if event.get("type") in {"app_mention", "message"} else None
     return EventRequest(
-        body=body, caller=caller_of("event", body), asked=asked, typed_text=said, heard=heard, route=route
+        body=body,
+        caller=caller_of("event", body),
+        asked=asked,
+        typed_text=said,
+        acts_at_once=False,
+        heard=heard,
+        route=route,
     )
 
 

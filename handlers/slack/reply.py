@@ -110,9 +110,6 @@ class Caller:
     shorthand: Shorthand | None = None
     """For a stored request: what its short forms stood for when it came in."""
 
-    guessed: bool = False
-    """Whether the command was read from a sentence: its lists have no numbers, so that those of the last list stay valid."""
-
     @property
     def answered_in(self) -> str | None:
         """Return the ts of the thread for an answer that all may see; None for the channel itself."""

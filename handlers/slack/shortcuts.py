@@ -9,7 +9,7 @@ from bot.gatehouse import Gatehouse
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
 from handlers.blocks.messages import and_more, code
-from handlers.errors import EditedMessage, NothingInMessage
+from handlers.errors import NothingInMessage
 from handlers.grammar import parser
 from handlers.grammar.command import Command
 from handlers.grammar.tokens import emails_in, urls_in
@@ -48,9 +48,5 @@ async def look_up(text: str, caller: Caller, gatehouse: Gatehouse) -> Command | 
 @hears("app_mention")
 @hears("message.im")
 async def on_message(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
-    """Run the command in ``@Gatehouse rules which …``: after the mention, or before it; a direct message needs none."""
-    command = parser.check_reason(parser.parse_mention(text_without_mention(heard)))
-    # Slack sends the event again when a message is edited: what it asked for would be done twice.
-    if command.writes and "edited" in heard.event:
-        raise EditedMessage
-    return command
+    """Return the command in ``@Gatehouse rules which …``: after the mention, or before it; a direct message needs none."""
+    return parser.check_reason(parser.parse_mention(text_without_mention(heard)))

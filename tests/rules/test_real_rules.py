@@ -78,7 +78,7 @@ def test_every_rule_is_shown_listed_found_and_previewed(rule: Rule) -> None:
     judged_by_slack(
         views.rule_list(
             ListPage.of([rule] * 11, 1, 10), command=RulesList(sort="changed"), gap=Gap(1, 2), groups=GROUPS,
-            public=False, numbered=True,
+            public=False,
         )
     )  # fmt: skip
     assert rule in filter_rules(RULES, RulesList(text=rule.id), GROUPS)

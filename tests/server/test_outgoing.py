@@ -79,7 +79,7 @@ async def test_everything_goes_by_the_proxy_of_the_settings_and_by_no_other(
         async with running(there.settings(tmp_path), timing=QUICK):
             alice = Person(there.slack, "U0ALICE01", OPS)
             assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
-            await alice.says(f"/rules disable {OLD}")
+            await alice.says(f"/rules off {OLD}")
             await alice.sees("is off")
             await alice.says("/rules export")
             await alice.says("/members list")

@@ -266,8 +266,8 @@ async def test_cards_and_lists_are_replaced(store: Store) -> None:
         await store.lists.put("U1", "rules", [ts])
 
     assert await store.cards.get("c", "card") == ("C1", "2.0")
-    assert await store.lists.get("U1", "rules") == ["2.0"]
-    assert await store.lists.get("U2", "rules") == []
+    assert (await store.lists.get("U1", "rules")).refs == ["2.0"]
+    assert (await store.lists.get("U2", "rules")).refs == []
 
 
 async def test_a_failed_transaction_leaves_nothing(store: Store, clock: StandingClock) -> None:

@@ -55,7 +55,7 @@ async def test_no_flood_of_reads_keeps_a_rule_from_being_switched_off(
 ) -> None:
     await flood(alice)
 
-    await cara.says("/rules disable Old shop")
+    await cara.says("/rules off Old shop")
 
     await until(lambda: (workspace.services.rules.get(OLD) or {})["status"] == "Inactive")
     held = (await scrape_metrics(workspace.bot_url))[
@@ -67,7 +67,7 @@ async def test_no_flood_of_reads_keeps_a_rule_from_being_switched_off(
 async def test_no_flood_of_reads_keeps_a_temporary_change_from_its_end(
     workspace: Sandbox, alice: Colleague, standing_clock: StandingClock
 ) -> None:
-    await alice.says("/rules disable Old shop for 5m")
+    await alice.says("/rules off Old shop for 5m")
     await until(lambda: (workspace.services.rules.get(OLD) or {})["status"] == "Inactive")
     await flood(alice)
 

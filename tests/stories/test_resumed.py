@@ -124,7 +124,6 @@ ASKS: Final = (
     types("/rules on {Redirect_bfri1}", (UPDATE, "rules/Redirect_bfri1")),
     types("/rules set {Redirect_gift01} description=Checked for 2h", (UPDATE, "rules/Redirect_gift01")),
     types("/rules delete {Redirect_blog1}", (DELETE, "rules/Redirect_blog1")),
-    types("@gatehouse rules off {Redirect_login}", (UPDATE, "rules/Redirect_login")),
     types(
         "/rules off {Redirect_imgs1} {Redirect_chk02}",
         (UPDATE, "rules/Redirect_imgs1"),

@@ -22,12 +22,12 @@ Act = Callable[[Colleague], Awaitable[object]]
 
 
 async def mention(alice: Colleague) -> None:
-    await alice.types(f"@gatehouse rules off {OLD} for 30m")
+    await alice.clicks(await alice.says(f"@gatehouse rules off {OLD} for 30m"), "Do it")
     await alice.sees_change()
 
 
 async def undo(alice: Colleague) -> None:
-    await alice.types("@gatehouse undo")
+    await alice.types("/gatehouse undo")
     await alice.sees_change(where=undone)
 
 

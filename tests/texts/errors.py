@@ -103,7 +103,6 @@ def slack() -> Iterator[Sample]:
     yield "an old button", of(errors.OldButton())
     yield "an old card", of(errors.OldCard("<https://slack.example/p1|this card>"))
     yield "a form of yesterday", of(errors.FormForgotten())
-    yield "an edited message", of(errors.EditedMessage())
     yield "a message without a URL", of(errors.NothingInMessage())
 
 

@@ -27,16 +27,16 @@ def lists() -> Iterator[Sample]:
         "a list with filters": MembersList(text="anna", segment="vip", without_segment="free"),
     }.items():
         page = ListPage.of(ALL, 1, 10)
-        yield title, views.member_list(page, site="blog", command=command, public=False, numbered=True, others=["docs"])
+        yield title, views.member_list(page, site="blog", command=command, public=False, others=["docs"])
     page = ListPage.of(ALL, 1, 10)
     yield (
         "a list in a channel",
-        views.member_list(page, site="blog", command=MembersList(), public=True, numbered=False),
+        views.member_list(page, site="blog", command=MembersList(), public=True),
     )
     none: ListPage[Member] = ListPage.of((), 1, 10)
     yield (
         "nobody found",
-        views.member_list(none, site="blog", command=MembersList(text="x"), public=False, numbered=True),
+        views.member_list(none, site="blog", command=MembersList(text="x"), public=False),
     )
     counts = {"vip": 2, "free": 1, "beta": 0}
     yield "segments", views.segment_counts(counts, total=3, without=1, site="blog")

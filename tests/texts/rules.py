@@ -172,7 +172,7 @@ def check() -> Iterator[Sample]:
 def _list(rules: Sequence[Rule], *, public: bool = False, **more: Any) -> Message:
     page = ListPage.of(rules, 1, 10)
     command = RulesList(**more)
-    return views.rule_list(page, command=command, gap=None, groups=GROUPS, public=public, numbered=not public)
+    return views.rule_list(page, command=command, gap=None, groups=GROUPS, public=public)
 
 
 def lists() -> Iterator[Sample]:

@@ -258,11 +258,6 @@ This form is no longer kept.
 (warning) This form is no longer kept.
 Run the command again for a new one.\
 """,
-            "an edited message": """\
-Edited messages aren’t run, so that nothing happens twice.
-(warning) Edited messages aren’t run, so that nothing happens twice.
-Send it as a new message.\
-""",
             "a message without a URL": """\
 That message contains no URL and no email.
 (warning) That message contains no URL and no email.

@@ -1,0 +1,152 @@
+"""What changes something is done at once only as a slash command spelled as in the help; ``#1`` is row 1 of the screen."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Final
+
+import pytest
+
+from handlers.grammar.parser import ALL, VERBS
+from sandbox.slack import rendering
+from sandbox.slack.message import Message
+from tests.conftest import OPS, Clock
+from tests.harness.channels import buttons
+from tests.harness.colleague import Colleague
+from tests.stories.test_last_act import settled
+
+OLD: Final = "Old shop to new shop"
+ANNA: Final = "anna.berg@example.com"
+FREEZE: Final = "gatehouse freeze shop.example.com for 2h"
+SPELLED: Final = (
+    'rules make redirect https://shop.example.com/a to https://shop.example.com/b named "A to B"',
+    f"rules set {OLD} destination=https://shop.example.com/c",
+    "rules on Black Friday landing page",
+    f"rules off {OLD} because it loops",
+    "rules group off Sales campaigns for 2h",
+    f"rules delete {OLD}",
+    f"members grant {ANNA} vip",
+    f"members revoke {ANNA} free",
+    f"members remove {ANNA}",
+    f"members move {ANNA} to anna@example.com",
+    f"members offboard {ANNA}",
+    "gatehouse undo",
+    FREEZE,
+    "gatehouse unfreeze shop.example.com",
+)
+
+
+def _ways() -> list[tuple[str, str, bool]]:
+    """Each change in each way to ask for it, and whether that way acts at once."""
+    ways = []
+    for spelled in SPELLED:
+        service, verb, rest = f"{spelled} ".split(" ", 2)
+        ways += [(spelled, f"/{spelled}", True), (spelled, f"@gatehouse {spelled}", False)]
+        ways += [(spelled, f"/{service} please {verb} {rest}", False)] if service != "gatehouse" else []
+        ways += [(spelled, f"/{service} {each} {rest}", False) for each in VERBS[service][verb].synonyms]
+    return ways
+
+
+def _do_it(shown: Message) -> str:
+    """The label of the button of a preview."""
+    return next(
+        str(each["text"]["text"]) for each in buttons(shown.blocks) if each.get("style") in {"primary", "danger"}
+    )
+
+
+def test_each_change_is_asked_for() -> None:
+    asked = {VERBS[service][verb] for service, verb, *_ in map(str.split, SPELLED)}
+    assert asked == {kind for kind in ALL if kind.writes}
+
+
+@pytest.mark.parametrize(("spelled", "typed", "at_once"), [pytest.param(*way, id=way[1]) for way in _ways()])
+async def test_only_a_spelled_slash_command_acts_at_once(
+    alice: Colleague, spelled: str, typed: str, at_once: bool
+) -> None:
+    before = {
+        "gatehouse undo": "/rules off Images from the new CDN",
+        "gatehouse unfreeze shop.example.com": f"/{FREEZE}",
+    }
+    if spelled in before:
+        await alice.says(before[spelled])
+    await settled(alice)
+    last = await alice.store.audit.last_act(alice.id, OPS)
+
+    answer = await alice.says(typed.strip())
+    await settled(alice)
+
+    acted = await alice.store.audit.last_act(alice.id, OPS) != last
+    assert acted == at_once, rendering.message(answer.text, answer.blocks)
+    if not at_once and " please " not in typed:
+        assert answer.visible_to == alice.id
+        await alice.clicks(answer, _do_it(answer))
+        await settled(alice)
+        assert await alice.store.audit.last_act(alice.id, OPS) != last
+
+
+LISTS: Final = {
+    "typed": "/rules list off",
+    "a sentence": "/rules show me the rules that are off",
+    "all in a sentence": "/rules show me all the rules",
+    "a button": "/rules",
+    "a mention": "@gatehouse rules list off",
+    "a direct message": "rules list off",
+    "members": "/members list beta",
+    "members in a sentence": "/members who has vip",
+    "members in a mention": "@gatehouse members list segment:vip",
+}
+
+
+def _row_1(shown: Message) -> list[str]:
+    """The name of the rule in the first row of a list; the name and the email of the member."""
+    row = str(shown.blocks[2 if "Read as" in str(shown.blocks[0]) else 1]["text"]["text"])
+    return re.findall(r"(?<=[*`])[^*`\n·]{5,}(?=[*`])", row.partition("\n")[0])
+
+
+@pytest.mark.parametrize("way", LISTS)
+async def test_a_number_is_a_row_of_the_list_on_the_screen(alice: Colleague, way: str) -> None:
+    service, asked = "members" if "members" in way else "rules", LISTS[way]
+    await alice.says("/rules list login")
+    await alice.says("/members list chloe")
+    shown = await alice.says(asked, alice.dm if way == "a direct message" else None)
+    if way == "a button":
+        await alice.clicks(shown, "List rules")
+        shown = await alice.sees("29 rules")
+    row = _row_1(shown)
+
+    answer = await alice.says("/rules off #1" if service == "rules" else "/members revoke #1 vip")
+
+    text = rendering.message(answer.text, answer.blocks)
+    assert any(name in text for name in row), f"{row} is no part of:\n{text}"
+    assert ("#1" in rendering.message(shown.text, shown.blocks)) == (
+        shown.visible_to is not None or shown.channel != OPS
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "at_once"),
+    [
+        ((), True),
+        (("/rules show #1",), True),
+        ((601,), False),
+        (("/rules which https://shop.example.com/old",), False),
+        (("/rules off Nothing of the kind",), False),
+        (("/members list",), True),
+    ],
+)
+async def test_a_list_that_is_not_in_sight_any_more_is_asked_about(
+    alice: Colleague, clock: Clock, after: tuple[str | int, ...], at_once: bool
+) -> None:
+    row = _row_1(await alice.says("/rules list off"))
+    for each in after:
+        if isinstance(each, int):
+            clock.ahead += timedelta(seconds=each)
+        else:
+            await alice.says(each)
+
+    answer = await alice.says("/rules on #1")
+    await settled(alice)
+
+    assert (await alice.store.audit.last_act(alice.id, OPS) is not None) == at_once
+    assert row[0] in rendering.message(answer.text, answer.blocks)
