@@ -104,11 +104,11 @@ class TimerWorker:
     async def _revert(self, change: Change, timer: Delivery) -> datetime | None:
         """Revert a temporary change at its end; where somebody changed its target since, leave it and say so."""
         again = await self._try_to_revert(change, timer)
-        # At this one try, not from it on, or the message would be sent after each.
-        if again is not None and timer.attempt == TRIES_UNTIL_TOLD:
+        # From that try on, since a process may die in it.
+        if again is not None and timer.attempt >= TRIES_UNTIL_TOLD:
             late = Purpose.LATE.of(change.request.reverts_at or change.created)
             async with self.journal.store.transaction() as tx:
-                await self.journal.store.outbox.enqueue(tx, change.id, late)
+                await self.journal.store.outbox.enqueue(tx, change.id, late, once=True)
             self.journal.wake_outbox()
         return again
 

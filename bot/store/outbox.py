@@ -13,7 +13,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store.db import Session, upsert
+from bot.store.db import Session, insert_new, upsert
 from bot.store.leases import Leases, Note
 from bot.store.tables import SERVICES, cards, changes, is_of_service, micros, moment, outbox
 
@@ -129,12 +129,13 @@ class Outbox:
         *,
         within: timedelta = timedelta(),
         due: datetime | None = None,
+        once: bool = False,
     ) -> None:
         """Enqueue the message *purpose* of a change, once: a message shows the state of things at its delivery.
 
         *within*: how long an edit may wait for others to come; one that waits already keeps its time. *due*: from when on
-        one is to be delivered that is `FOR_LATER`. Raises ValueError for a purpose that is not among `Purpose`, which nobody
-        would deliver.
+        one is to be delivered that is `FOR_LATER`. *once*: not again, even if it was delivered. Raises ValueError for a
+        purpose that is not among `Purpose`, which nobody would deliver.
         """
         Purpose(purpose.partition("-")[0])
         first = self._session.now(within) if due is None else micros(due)
@@ -142,7 +143,8 @@ class Outbox:
         again = sa.case((sa.and_(WAITS, self.leases.free), outbox.c.due), else_=first) if within else first
         fresh = {"version": outbox.c.version + 1, "due": again, "attempt": 0, "last_error": ""}
         row = fresh | {"version": 1, "delivered": 0, "due": first}
-        await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **row}, fresh)
+        row |= {"change_id": change_id, "purpose": purpose}
+        await (insert_new(tx, outbox, row) if once else upsert(tx, outbox, row, fresh))
 
     async def drop_for_later(self, tx: AsyncConnection, change_id: str, *purposes: Purpose) -> None:
         """Drop messages that are `FOR_LATER` and no longer needed."""

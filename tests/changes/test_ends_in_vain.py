@@ -11,7 +11,9 @@ import pytest
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.proposals import Proposal
+from bot.changes.timers import TRIES_UNTIL_TOLD
 from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, renames
+from tests.harness.workers import ONE_TIMER
 
 pytestmark = pytest.mark.slow
 
@@ -56,15 +58,19 @@ CASES: Final = [
 
 
 @pytest.mark.parametrize(("wanted", "fault", "method"), CASES)
+@pytest.mark.parametrize("deaths", [0, TRIES_UNTIL_TOLD])
 async def test_an_end_in_vain_is_told_once_until_it_comes_true(
-    world: World, mine: Replica, wanted: Wanted, fault: str, method: str
+    world: World, mine: Replica, wanted: Wanted, fault: str, method: str, deaths: int
 ) -> None:
+    """Also where a process died in each of the first tries."""
     change = await mine.pipeline.proposer.submit(wanted(world), idempotency_key="request")
     while await mine.carry_out_a_set() or await mine.outbox.deliver_one():
         pass
     world.services.rules.stage.faults.add(fault, method=method, times=9_999)
     world.clock.moment += timedelta(hours=2)
     before = dict(world.cards)
+    for number in range(deaths):
+        assert await world.store.outbox.claim(f"dead process {number}", timedelta(seconds=-1), ONE_TIMER)
 
     await hours_later(world, mine)
     late = {purpose: times for (about, purpose), times in world.told.items() if about == change.id}
