@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bot.clients.errors import InvalidPayload, Refused
-from bot.clients.rules import RuleBodies, RulesClient
-from bot.rules.model import RuleDraft
+from bot.clients.rules import RuleBodies, RulesClient, documented_only
+from bot.rules.model import BOOKKEEPING, RuleDraft
 from sandbox.services.running import Services
 
 OLD = "Redirect_x1old"
@@ -40,6 +40,13 @@ async def test_the_type_of_the_object_is_sent_where_it_mends_a_refusal(
         await rules.create(await new(services))
 
     assert sent(services, "POST") == [[], ["objectType"], ["objectType"]]
+
+
+def test_no_field_is_left_out_that_a_service_does_not_keep_by_itself() -> None:
+    body = {"name": "New"} | dict.fromkeys(BOOKKEEPING)
+
+    assert documented_only(body) == {"name": "New"}
+    assert documented_only(body | {"theirs": 1}) == body | {"theirs": 1}
 
 
 @pytest.mark.parametrize(("status", "is_mended"), [(400, True), (422, False)])

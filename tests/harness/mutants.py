@@ -95,31 +95,23 @@ def nearest_tests(path: Path) -> list[str]:
     return sorted(ranked, key=ranked.__getitem__)
 
 
-def functions_in(code: CodeType) -> Iterator[CodeType]:
-    """Yield the code of all that *code* defines."""
+def _functions_in(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of each function in *code*; a comprehension is part of the one that it is in."""
     for each in code.co_consts:
         if isinstance(each, CodeType):
-            yield each
-            yield from functions_in(each)
+            yield from (each,) if each.co_name in {"<lambda>", each.co_name.strip("<>")} else ()
+            yield from _functions_in(each)
 
 
 def put_in_place(mutant: Mutant) -> None:
     """Give each function of the module, in this process, the code that it has in *mutant*."""
     file = str(mutant.path.resolve())
-    before, after = (
-        {each: each.co_qualname for each in functions_in(compile(source, file, "exec", dont_inherit=True))}
-        for source in (mutant.path.read_text(), mutant.source)
-    )
-    is_changed = False
+    both = (compile(each, file, "exec", dont_inherit=True) for each in (mutant.path.read_text(), mutant.source))
+    changed = dict(zip(*map(_functions_in, both), strict=True))
     gc.unfreeze()
     for each in gc.get_objects():
         if isinstance(each, FunctionType) and each.__code__.co_filename == file:
-            places = [code for code, name in before.items() if name == each.__code__.co_qualname]
-            there = [code for code, name in after.items() if name == each.__code__.co_qualname]
-            new = there[places.index(each.__code__)]
-            is_changed |= new != each.__code__
-            each.__code__ = new
-    assert is_changed, mutant.about
+            each.__code__ = changed[each.__code__]
 
 
 class Trial:
