@@ -155,6 +155,7 @@ def _start(items: Sequence[pytest.Item], mutant: Mutant | None = None) -> int:
         for item, after in zip_longest(items, items[1:]):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
             if item.session.testsfailed:
+                print("" if mutant else f"{item.nodeid} fails as it is.", end="", flush=True)
                 break
         else:
             status = SURVIVED
