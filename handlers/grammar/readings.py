@@ -420,7 +420,8 @@ def _take_verb(said: Sentence) -> None:
     last = max((at for at, word in enumerate(words) if word not in {"", ","}), default=-1)
     for at in range(len(words)):
         may_be_noun = at not in {first, last} or (at > 0 and said.question not in {"", "can", "could"})
-        if words[at] in STATUSES and (said.before(at) in BEING or said.after(at) in LISTED):
+        is_before_name = words[at] == "on" and at != first and said.after(at) == ""
+        if is_before_name or (words[at] in STATUSES and (said.before(at) in BEING or said.after(at) in LISTED)):
             continue
         for phrase, is_parted, act in PHRASES:
             places = _places_of(phrase, words, at, is_parted=is_parted)
@@ -748,7 +749,7 @@ def _answer(said: Sentence) -> Readings:
         raise Unclear("Which rule?", about=(NEED_A_RULE[said.act],), lacks=WHICH_RULE)
     unread = _find_unread(said, shown, words)
     if impossible and (unread or not shown or isinstance(shown[0], GatehouseHelp)):
-        shown = tuple(each for each in shown if not isinstance(each, GatehouseHelp))
+        shown = tuple(each for each in shown if _is_card([each]))
         rest = _find_unread(said, shown, words | {*impossible.words})
         unread = tuple(each for each in rest if each not in impossible.words)
         return Readings(shown, unread, impossible=impossible, is_guess=True)
@@ -765,8 +766,9 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
     is_told = said.act not in {"", *LOOKING} and not asks_how and not (said.question and said.verb in TYPES)
     has = {name for name in said.filters if is_card or asks_how or any(getattr(each, name, None) for each in shown)}
     filters = [typed for name, (_, typed) in said.filters.items() if name not in has]
-    is_list = any(isinstance(each, MembersList) for each in shown)
-    more = [*said.segments[1:], *said.lacking[1:]] if is_list else [*said.segments, *said.lacking][1:]
+    used = {getattr(each, name, None) for each in shown for name in ("segment", "without_segment")}
+    more = [name for name in (*said.segments, *said.lacking) if name not in used]
+    more += [said.known.titles[key] for key in said.groups if not any(getattr(each, "group", None) for each in shown)]
     told = [*([said.verb] if is_told else []), *filters, *more]
     return tuple(dict.fromkeys([*told, *_unread(said, shown, idle)]))
 
@@ -777,7 +779,8 @@ def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -
         return True
     if not _is_card(shown):  # a list without what is to be left out of it, or instead of a change
         is_turned = any(bare(word) in REVERSING for each in unread for word in each.split())
-        return is_turned or (bool(unread) and (said.act in CHANGES or said.act in {"export", "import"}))
+        lists_people = any(isinstance(each, MembersList) for each in shown)  # the rest may be somebody's name
+        return is_turned or (bool(unread) and (lists_people or said.act in {*CHANGES, "export", "import"}))
     is_asked = said.question or said.act == "why" or said.segments
     return bool(unread) and bool((said.rules and said.part and " " not in said.part) or (said.people and not is_asked))
 
@@ -814,18 +817,21 @@ def _take_filters(said: Sentence) -> None:
             status = STATUSES[word] if before not in NEGATIONS else {"on": "off", "off": "on"}[STATUSES[word]]
             _take_filter(said, "status", status, at - (before in NEGATIONS), at + 1)
         elif (
-            word in TYPES
+            not is_turned
             and said.led != ["to"]
-            and not is_turned
-            and (word in LISTED or TYPES[word] in {"Redirect", "Cancel"})
+            and (word in LISTED & TYPES.keys() or TYPES.get(word) in {"Redirect", "Cancel"})
         ):
             _take_filter(said, "type", type_word(TYPES[word]).casefold(), at, at + 1)
-        elif word in {"on", "by"} and after in {"", ","}:
+        elif word in {"on", "by"} and after == "":
             said.take(at)
         elif MENTION.fullmatch(said.typed[at].strip(AFTER_ALL)):
-            _take_filter(said, "who", said.typed[at].strip(AFTER_ALL), at, at + 1)
-        elif word in {"my", "mine"} or (word == "i" and "did" in said.words and said.question):
-            _take_filter(said, "who", "@me", at, at + 1)
+            _take_filter(said, "who", said.typed[at].strip(AFTER_ALL), at - (before == "by"), at + 1)
+        elif (
+            word in {"my", "mine"}
+            or (word == "me" and before == "by")
+            or (word == "i" and "did" in said.words and said.question)
+        ):
+            _take_filter(said, "who", "@me", at - (before == "by"), at + 1)
 
 
 MENTION: Final = re.compile(r"<@[^<>]+>|@(?!gatehouse)[\w.-]+", re.IGNORECASE)
@@ -866,7 +872,7 @@ LEADING: Final = word_set("redirect redirects point points lead leads go goes")
 
 
 def _show_things(said: Sentence) -> Shown:
-    if said.question in {"what", "which"} and said.led == ["to"] and not LEADING.isdisjoint(said.words):
+    if said.led == ["to"] and LEADING & {*said.words} and not said.rules and said.question != "why":
         return [RulesList(url=said.urls[0])], LEADING
     urls = [url for typed in said.urls for url in _with_host(typed, said)]
     has_paths = any(url.startswith("/") for url in said.urls)
@@ -875,8 +881,9 @@ def _show_things(said: Sentence) -> Shown:
     shown: list[Command] = [RulesWhich(url) for url in urls] if has_paths else []
     shown += [RulesWhich(urls[0], tuple(urls[1:]))] if urls and not has_paths else []
     shown = [RulesList(url=url.removeprefix("https://")) for url in lists] or shown
-    shown += [RulesList(group=said.known.titles[key]) for key in said.groups]
-    happened = said.act == "history" or said.question == "when" or not PAST.isdisjoint(said.words)
+    is_turned = not REVERSING.isdisjoint(said.words)  # “except those of a group”
+    shown += [RulesList(group=said.known.titles[key]) for key in said.groups if not is_turned]
+    happened = said.act == "history" or said.question == "when" or bool(said.question and PAST & {*said.words})
     searches = said.act in {"", "show"} and not said.question and bool(said.part)
     if searches and [len(mention) > 1 for mention in said.rules] == [True]:
         shown.append(RulesList(said.part))
@@ -890,9 +897,7 @@ def _show_things(said: Sentence) -> Shown:
 
 def _is_list(said: Sentence) -> bool:
     """Whether a text asks for several rules."""
-    return bool(said.filters.keys() & {"type", "status"}) or not {"rules", "ones", "everything", "anything"}.isdisjoint(
-        said.words
-    )
+    return bool(said.filters.keys() & {"type", "status"} or {*LISTED, "everything", "anything"} & {*said.words})
 
 
 def _show_people(said: Sentence, *, happened: bool) -> list[Command]:

@@ -65,7 +65,7 @@ AT_ONCE: Final = word_set("now right asap again")
 """Words that can't either, where the change has no start."""
 ASKING: Final = word_set(
     "can could would will should may do does did has have had was were is are am isn't aren't doesn't didn't hasn't "
-    "can't cannot what what's whats which who who's whom whose when where where's how why if whether"
+    "can't cannot what what's whats whos which who who's whom whose when where where's how why if whether"
 )
 """Words that make a sentence a question, where it begins with one."""
 FILLERS: Final = (
@@ -76,7 +76,7 @@ FILLERS: Final = (
         "to from at into in on for with by its here there then just so still currently getting going goes go gets got "
         "happens happen wrong points leads end ends up out looping loops working longer any anything some many much count stuff "
         "rules members users customers accounts people about tell through able access reach enter get see log content name that "
-        "own says said writes wrote thats"
+        "own says said writes wrote thats match matches"
     )
 )
 """Words that the answer to a question may leave out."""
@@ -118,7 +118,7 @@ TOPICS: Final = map_words(
         "pending": "pending waiting approve approval approvals request requests",
         "planned": "timers expire expires expiring temporary ends ending planned scheduled starts reverts reverted live",
         "changed": "change changes changed changing happened",
-        "status": "services health status broken down",
+        "status": "service services health status broken down",
         "settings": "notify notifications settings",
         "whoami": "permissions allowed whoami",
     }
@@ -166,18 +166,27 @@ class Impossible:
     """Those of a text that ask for it."""
 
 
-_IMPOSSIBLE: Final = """
+def _read_impossible(table: str) -> Mapping[tuple[str, ...], Impossible]:
+    """Return what each phrase asks for, the longest first; a row of *table* has a sentence, the nearest command, and phrases."""
+    rows = [row.split(">") for row in re.split(r"\n(?=\S)", table.strip())]
+    phrases = [(says, nearest, tuple(phrase.split("_"))) for says, nearest, texts in rows for phrase in texts.split()]
+    longest_first = sorted(phrases, key=lambda each: -len(each[2]))
+    return {words: Impossible(says.strip(), nearest.strip(), words) for says, nearest, words in longest_first}
+
+
+IMPOSSIBLE: Final = _read_impossible(
+    """
 Gatehouse blocks URLs, not IP addresses. > rules new block > ip ips subnet vpn firewall
-Rules match URLs: they can’t tell countries, browsers or visitors apart. > > country countries geo geoip region regions continent
-    europe germany france spain italy russia china india usa uk user_agent user_agents useragent browser browsers chrome firefox
-    safari googlebot bots crawler crawlers iphone iphones android mobile_users mobile_visitors phone_users device devices cookie
-    cookies referer referrer if_header with_header logged_in_users signed_in_users
+Rules match URLs: they can’t tell countries, browsers or visitors apart. > > visitors country countries geo geoip region regions
+    continent europe germany france spain italy russia china india usa uk user_agent user_agents useragent browser browsers chrome
+    firefox safari googlebot bots crawler crawlers iphone iphones android mobile_users mobile_visitors phone_users device devices
+    cookie cookies referer referrer if_header with_header logged_in_users signed_in_users
 Rules have no order: of two that match a URL, either may act. > rules check > priority priorities precedence order_of rule_order
     the_order above_the below_the wins goes_first comes_first runs_first
 A rule acts for everybody: it can’t be for a share of the visitors. > > % percent half_of half_the split a/b ab_test random
     randomly canary rollout rotate weighted
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
-    status_code status_codes permanent_redirect
+    status_code status_codes permanent_redirect permanently
 Gatehouse sends no emails or invitations to members. > > invite invites invitation invitations resend welcome_email verification
     newsletter email_them mail_them
 Gatehouse can’t see or change passwords. > > password passwords passcode 2fa mfa credentials magic_link
@@ -193,14 +202,15 @@ Gatehouse sets no reminders and watches nothing for you. > gatehouse planned > r
 Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate_limits rate-limit
     rate_limiting throttle throttling per_minute per_second
 Gatehouse can’t clear or set caches. > > cache caches cached caching purge invalidate ttl flush
-Gatehouse doesn’t see visits, so it can’t count them. > > hit hits visit visits visited analytics clicks statistics stats
-    metrics conversions page_views pageviews how_often
-A change has one start and one end: it can’t repeat. > > daily nightly weekly monthly every_day every_night every_week
-    every_morning each_day weekdays weekends cron recurring office_hours
+Gatehouse doesn’t see visits, so it can’t count them. > > hit hits visit visits visited click clicked analytics clicks statistics
+    stats metrics conversions page_views pageviews how_often
+A change has one start and one end: it can’t repeat. > > daily nightly weekly monthly every_day every_night every_monday
+    every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_week every_morning each_day
+    weekdays weekends cron recurring office_hours
 Gatehouse changes rules and members: not DNS, certificates or servers. > > dns certificate certificates cert certs ssl tls
     nameserver server servers pod pods nginx restart reboot
-Gatehouse doesn’t measure your site. > gatehouse status > response_time response_times latency uptime error_logs access_logs
-    error_rate load_time
+Gatehouse doesn’t measure your site. > gatehouse status > response_time response_times how_fast latency uptime error_logs
+    access_logs error_rate load_time
 Gatehouse can’t list what others may do: a request’s card names who can approve it. > gatehouse whoami > who_can who_may who_must
     who_is_allowed who_has_to who_approves
 Segments are made and renamed in the site’s dashboard only. > members segments > new_segment create_segment create_a_segment
@@ -209,16 +219,5 @@ Gatehouse can’t make, rename or delete groups. > rules groups > new_group crea
     rename_the_group delete_group delete_the_group
 Gatehouse has no pages of its own: a rule can redirect to one. > rules new redirect > maintenance_page holding_page error_page
 """
-"""What can't be done: a sentence, the command that comes nearest, and the words and phrases that ask for it."""
-
-
-def _read_impossible(table: str) -> Mapping[tuple[str, ...], Impossible]:
-    """Return what each phrase of *table* asks for, phrases of several words first."""
-    rows = [row.split(">") for row in re.split(r"\n(?=\S)", table.strip())]
-    phrases = [(says, nearest, tuple(phrase.split("_"))) for says, nearest, texts in rows for phrase in texts.split()]
-    longest_first = sorted(phrases, key=lambda each: -len(each[2]))
-    return {words: Impossible(says.strip(), nearest.strip(), words) for says, nearest, words in longest_first}
-
-
-IMPOSSIBLE: Final = _read_impossible(_IMPOSSIBLE)
+)
 """What can't be done, by the words that ask for it. It is told where a text isn't understood as a whole."""

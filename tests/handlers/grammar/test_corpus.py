@@ -140,7 +140,7 @@ def is_named(word: str, made: Sequence[Command]) -> bool:
             *getattr(one, "refs", ()),
             *getattr(one, "emails", ()),
             getattr(one, "group", ""),
-            *(getattr(one, name, "") or "" for name in ("email", "ref", "text")),
+            *(getattr(one, name, "") or "" for name in ("email", "ref", "text", "segment")),
         )
     }
     return any(word in f"{KNOWN.titles.get(ref, '')} {ref}".casefold() for ref in refs)
