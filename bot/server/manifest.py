@@ -13,19 +13,19 @@ COMMANDS: Final = (
         "rules",
         "Find, change and safely delete traffic rules",
         (
-            "why does shop.example.com/old go there?",
-            "turn off Old shop for 2h because it loops",
-            "block shop.example.com/promo",
+            "which shop.example.com/old",
+            "off Old shop for 2h because it loops",
+            "list checkout",
         ),
     ),
     (
         "members",
         "Find, add, change and remove members of a site",
-        ("why can't anna@example.com get in?", "give anna@example.com vip until Monday", "who has vip?"),
+        ("why anna@example.com", "grant anna@example.com vip until Monday", "list segment:vip"),
     ),
-    ("gatehouse", "Help, status, and who you are to Gatehouse", ("what changed today?", "what can I do?", "undo that")),
+    ("gatehouse", "Help, status, and who you are to Gatehouse", ("pending", "whoami", "undo")),
 )
-"""Name, description, and example sentences that work, which Slack shows while somebody types."""
+"""Name, description, and commands as help spells them, which Slack shows while somebody types."""
 
 SHORTCUT: Final = {
     "name": "Look this up",

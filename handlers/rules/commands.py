@@ -47,8 +47,7 @@ class RulesCommand(Command):
 
 
 SORTS: Final = ("name", "type", "changed")
-TURN_ON, TURN_OFF = ("enable", "activate"), ("disable", "deactivate")
-SWITCHED: Final = dict.fromkeys(("on", *TURN_ON), "on") | dict.fromkeys(("off", *TURN_OFF), "off")
+SWITCHED: Final = {"on": "on", "off": "off"}
 
 
 AROUND_URL: Final = " \t<>()[]{}`*_~.,;:!?\"'"
@@ -263,14 +262,14 @@ class Switch(Temporary):
 
 @dataclass(frozen=True)
 class RulesOn(Switch, RulesCommand):
-    verb, synonyms = "on", TURN_ON
+    verb, synonyms = "on", ("enable", "activate")
     summary = "Switch rules on, also for a limited time"
     example = "on #1"
 
 
 @dataclass(frozen=True)
 class RulesOff(Switch, RulesCommand):
-    verb, synonyms = "off", TURN_OFF
+    verb, synonyms = "off", ("disable", "deactivate")
     summary = "Switch rules off, also for a limited time"
     example = "off #1 because it loops"
     destroys = True

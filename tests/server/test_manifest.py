@@ -11,11 +11,10 @@ import yaml
 
 from bot.server import app  # noqa: F401  whatever answers to something is imported by it, and so is in the tables
 from bot.server.manifest import COMMANDS, document
-from handlers.grammar.readings import read
+from handlers.grammar.parser import ALL, is_spelled, parse
 from handlers.slack import registry
 from sandbox.slack.methods import SCOPES
 from sandbox.slack.validation import check_manifest
-from tests.handlers.grammar.test_guesses import KNOWN
 
 ROOT: Final = Path(__file__).parent.parent.parent
 URL: Final = "https://gatehouse.example.com"
@@ -74,12 +73,14 @@ def test_every_command_is_in_both() -> None:
     assert in_manifest == {command.service for command in registry.COMMANDS}
 
 
-@pytest.mark.parametrize(("root", "sentence"), [(name, each) for name, _, hints in COMMANDS for each in hints])
-def test_every_sentence_that_a_hint_shows_works(root: str, sentence: str) -> None:
-    readings = read(root, sentence, KNOWN)
+HINTS: Final = [(name, each) for name, _, hints in COMMANDS for each in hints]
+EXAMPLES: Final = [(kind.service, kind.example) for kind in ALL if kind.example]
 
-    assert len(readings.unread) == 0
-    assert {each.service for each in readings.commands} == {root}
+
+@pytest.mark.parametrize(("service", "text"), HINTS + EXAMPLES)
+def test_every_hint_and_every_example_in_help_is_a_command_that_acts_at_once(service: str, text: str) -> None:
+    assert parse(service, text).service == service
+    assert is_spelled(service, text)
 
 
 def test_every_shortcut_is_in_both() -> None:

@@ -85,6 +85,16 @@ async def test_only_a_spelled_slash_command_acts_at_once(
         assert await alice.store.audit.last_act(alice.id, OPS) != last
 
 
+@pytest.mark.parametrize(
+    ("typed", "name"), [('/rules "Old shop"', OLD), ('@gatehouse "Old shop"', OLD), ('/members "Anna"', "Anna Berg")]
+)
+async def test_a_name_in_quotes_is_a_name(alice: Colleague, typed: str, name: str) -> None:
+    shown = alice.slack_text(await alice.says(typed))
+
+    assert name in shown
+    assert "not sure" not in shown
+
+
 LISTS: Final = {
     "typed": "/rules list off",
     "a sentence": "/rules show me the rules that are off",

@@ -108,7 +108,6 @@ RULES = [
         "group off Sales campaigns for 2h because slow",
         RulesGroup("off", "Sales campaigns", expiry=Expiry("for 2h", 7200), because="slow"),
     ),
-    ("group enable Group_x1", RulesGroup("on", "Group_x1")),
     ('off group:"Sales campaigns" because slow', RulesGroup("off", "Sales campaigns", because="slow")),
     ("on group: Sales", RulesGroup("on", "Sales")),
     ("new", RulesNew()),
