@@ -208,20 +208,16 @@ class Acting:
             return {"options": []}
         return dict(ack.body)
 
-    async def use_shortcut(self, user: str, callback_id: str, channel: str = "", ts: str = "") -> dict[str, Any]:
-        """Use a shortcut of the manifest: one of the *channel*'s message *ts*, or a global one where there is none."""
-        kind = "message" if ts else "global"
+    async def use_shortcut(self, user: str, callback_id: str, channel: str, ts: str) -> dict[str, Any]:
+        """Use a shortcut of the manifest on the *channel*'s message *ts*."""
         known = self.manifest.get("features", {}).get("shortcuts", ())
-        if not any((one["type"], one["callback_id"]) == (kind, callback_id) for one in known):
+        if not any((one["type"], one["callback_id"]) == ("message", callback_id) for one in known):
             raise Refused("no_such_shortcut")
-        if ts:
-            message, _ = self._find_place(user, {"channel": channel, "ts": ts})
-            if message is None or message.visible_to is not None:  # Slack offers none on ephemeral messages
-                raise Refused("message_not_found")
-            url = self.answers.new_url(user, channel, None)
-            payload = payloads.message_action(self.state, user, message, callback_id, url)
-        else:
-            payload = payloads.shortcut(self.state, user, callback_id)
+        message, _ = self._find_place(user, {"channel": channel, "ts": ts})
+        if message is None or message.visible_to is not None:  # Slack offers none on ephemeral messages
+            raise Refused("message_not_found")
+        url = self.answers.new_url(user, channel, None)
+        payload = payloads.message_action(self.state, user, message, callback_id, url)
         ack = await self.delivery.send_interaction(f"shortcut {callback_id}", payload)
         return {"ok": False, "error": ack.failed, "text": TROUBLE} if ack.failed else {"ok": True}
 

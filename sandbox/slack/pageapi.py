@@ -197,9 +197,7 @@ class PageApi:
         await self._acting.open_home(asked["user"], asked.get("tab", "home"))
 
     async def shortcut(self, asked: dict[str, Any]) -> Any:
-        return await self._acting.use_shortcut(
-            asked["user"], asked["callback_id"], asked.get("channel") or "", asked.get("ts") or ""
-        )
+        return await self._acting.use_shortcut(asked["user"], asked["callback_id"], asked["channel"], asked["ts"])
 
     async def edit(self, asked: dict[str, Any]) -> None:
         await self._acting.edit(asked["user"], asked["channel"], asked["ts"], asked["text"])

@@ -118,20 +118,13 @@ def suggestion(
     )
 
 
-def shortcut(state: State, user: str, callback_id: str) -> dict[str, Any]:
-    """A global shortcut: it comes from nowhere in particular, so it has no channel and no response URL."""
-    common = {name: value for name, value in _common_fields(state, "shortcut", user).items() if name != "api_app_id"}
-    return common | {
+def message_action(state: State, user: str, message: Message, callback_id: str, response_url: str) -> dict[str, Any]:
+    """A message shortcut, from the menu of *message*."""
+    fields = _common_fields(state, "message_action", user)
+    return {name: value for name, value in fields.items() if name != "api_app_id"} | {
         "action_ts": state.new_ts(),
         "callback_id": callback_id,
         "trigger_id": state.new_trigger(user),
-    }
-
-
-def message_action(state: State, user: str, message: Message, callback_id: str, response_url: str) -> dict[str, Any]:
-    """A message shortcut, from the menu of *message*."""
-    return shortcut(state, user, callback_id) | {
-        "type": "message_action",
         "channel": _channel(state, message.channel),
         "message": message_object(state, message),
         "message_ts": message.ts,

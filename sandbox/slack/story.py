@@ -103,10 +103,9 @@ class Person(Onlooker):
         ack = await self.slack.acting.act(self.id, _place(where), block_id, action_id, chosen, self._values())
         assert not ack.failed, ack
 
-    async def uses(self, callback_id: str, message: Message | None = None) -> None:
-        """Use a shortcut: of *message*, or a global one."""
-        place = (message.channel, message.ts) if message else ()
-        answer = await self.slack.acting.use_shortcut(self.id, callback_id, *place)
+    async def uses(self, callback_id: str, message: Message) -> None:
+        """Use a shortcut on *message*."""
+        answer = await self.slack.acting.use_shortcut(self.id, callback_id, message.channel, message.ts)
         assert answer["ok"], answer
 
     async def opens_home(self, containing: str) -> View:

@@ -5,7 +5,6 @@ import { Attachments } from "./attachments.js";
 import { Completion } from "./completion.js";
 import { h, icon, iconButton } from "./dom.js";
 import { openMenu } from "./popup.js";
-import { told } from "./surface.js";
 
 const REACHED_THE_APP = new Set(["operation_timeout", "dispatch_failed"]);
 const SLOW = 250; // an answer within this time needs no spinner
@@ -23,7 +22,7 @@ export class Composer {
     this.notice = h("div", { class: "composer-notice", role: "alert", hidden: true });
     this.waiting = h("div", { class: "composer-waiting", role: "status" });
     this.sendButton = iconButton("send", "Send message", () => this.#send(), { class: "icon-button send" });
-    this.plus = iconButton("plus", "Commands and shortcuts", () => this.#openPlus(), {
+    this.plus = iconButton("plus", "Commands", () => this.#openPlus(), {
       "aria-haspopup": "menu",
       "aria-expanded": "false",
     });
@@ -197,31 +196,13 @@ export class Composer {
   }
 
   #openPlus() {
-    const { commands, shortcuts, bot } = this.store;
-    const global = shortcuts
-      .filter(({ type }) => type === "global")
-      .map((shortcut) => ({
-        label: shortcut.name,
-        description: shortcut.description,
-        icon: icon("bolt"),
-        run: () => this.#runShortcut(shortcut),
-      }));
-    const typed = commands.map(({ command, description }) => ({
+    const typed = this.store.commands.map(({ command, description }) => ({
       label: command,
       description,
       icon: icon("slash"),
       run: () => this.suggest(`${command} `),
     }));
-    const items = [
-      ...(global.length ? [{ heading: `Shortcuts of ${bot.real_name}` }, ...global] : []),
-      { heading: "Commands" },
-      ...typed,
-    ];
-    openMenu(this.plus, items, { align: "start", label: "Commands and shortcuts" });
-  }
-
-  #runShortcut({ callback_id }) {
-    return told(send("shortcut", { user: this.store.me.id, callback_id }));
+    openMenu(this.plus, typed, { align: "start", label: "Commands" });
   }
 }
 

@@ -22,7 +22,6 @@ MANIFEST: dict[str, Any] = {
         "app_home": {"home_tab_enabled": True},
         "slash_commands": [{"command": "/desk", "description": "Ask", "usage_hint": "[list | new]"}],
         "shortcuts": [
-            {"name": "Ask", "type": "global", "callback_id": "ask", "description": "Ask the desk"},
             {"name": "Keep", "type": "message", "callback_id": "keep", "description": "Keep this message"},
         ],
     },

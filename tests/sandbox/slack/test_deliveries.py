@@ -148,15 +148,6 @@ async def test_suggestions_that_slack_would_not_take_are_none(desk: Desk) -> Non
     assert len(desk.all("block_suggestion")) == 1
 
 
-async def test_a_global_shortcut(desk: Desk) -> None:
-    assert await desk.slack.acting.use_shortcut(ALICE, "ask") == {"ok": True}
-
-    sent = desk.last("shortcut")
-    same(sent, "type token action_ts team user callback_id trigger_id")
-    await desk.call("views.open", trigger_id=sent["trigger_id"], view=MODAL)
-    assert len(desk.slack.state.stack(ALICE)) == 1
-
-
 async def test_a_message_shortcut_on_what_somebody_said(desk: Desk) -> None:
     await desk.slack.acting.say(BOB, "C0SUPPORT", "Keep this")
     said = desk.slack.state.visible_messages(ALICE, "C0SUPPORT")[0]
@@ -170,18 +161,19 @@ async def test_a_message_shortcut_on_what_somebody_said(desk: Desk) -> None:
     assert desk.slack.state.visible_messages(ALICE, "C0SUPPORT")[-1].text == "Kept"
 
 
-@pytest.mark.parametrize(("callback_id", "ts"), [("keep", ""), ("ask", "1.000001"), ("other", "")])
-async def test_only_shortcuts_of_the_manifest_are_there(desk: Desk, callback_id: str, ts: str) -> None:
+async def test_only_shortcuts_of_the_manifest_are_there(desk: Desk) -> None:
     with pytest.raises(Refused, match="no_such_shortcut"):
-        await desk.slack.acting.use_shortcut(ALICE, callback_id, OPS, ts)
+        await desk.slack.acting.use_shortcut(ALICE, "other", OPS, "1.000001")
 
 
 async def test_a_shortcut_that_is_not_acknowledged_is_trouble(desk: Desk) -> None:
     async def fails(_: dict[str, Any]) -> Response:
         return Response(status_code=500)
 
-    desk.on["shortcut"] = fails
-    answer = await desk.slack.acting.use_shortcut(ALICE, "ask")
+    desk.on["message_action"] = fails
+    await desk.slack.acting.say(BOB, "C0SUPPORT", "Keep this")
+    said = desk.slack.state.visible_messages(ALICE, "C0SUPPORT")[0]
+    answer = await desk.slack.acting.use_shortcut(ALICE, "keep", "C0SUPPORT", said.ts)
 
     assert (answer["ok"], answer["text"]) == (False, "We had some trouble connecting. Try again?")
 

@@ -166,19 +166,12 @@ async def test_an_overflow_menu_by_keyboard(browser: Browser, desk: Desk) -> Non
     await expect(button).to_be_focused()
 
 
-async def test_shortcuts_of_the_app_and_of_a_message(browser: Browser, desk: Desk) -> None:
+async def test_a_shortcut_of_a_message(browser: Browser, desk: Desk) -> None:
     async def open_form(payload: dict[str, Any]) -> None:
         await desk.call("views.open", trigger_id=payload["trigger_id"], view=modal(field("Name", "plain_text_input")))
 
-    desk.on = {"shortcut": open_form, "message_action": open_form}
+    desk.on = {"message_action": open_form}
     page = await opened(browser, desk)
-    await page.get_by_role("button", name="Commands and shortcuts").focus()
-    await page.keyboard.press("Enter")
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("dialog", name="Form")).to_be_visible()
-    assert desk.last("shortcut")["callback_id"] == "ask"
-    await page.keyboard.press("Escape")
-
     await say(page, "Keep this in mind")
     message = page.get_by_role("article").filter(has_text="Keep this in mind")
     await message.hover()
