@@ -259,16 +259,6 @@ class TimeIsSkipped(Refusal):
         return Words(f"There is no {code(self.time)}: clocks skip that hour when they are set forward.", next=then)
 
 
-class LoopNeedsReason(Refusal):
-    """A change that would make a loop, without a word on why. *loops*: each in a sentence of plain text."""
-
-    loops: Sequence[str]
-
-    def words(self) -> Words:
-        then = "Point it elsewhere. If the loop is intended, add `because …`."
-        return Words(" ".join(esc(loop, 500) for loop in self.loops[:3]), next=then)
-
-
 class GivenUp(Refusal):
     """A request that was begun many times and never came to its end."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
-from bot.changes.model.edits import Target
+from bot.changes.model.edits import Edit, Target
 from bot.changes.model.items import NOT_DONE, Item, Outcome
 from bot.changes.model.moves import Withdraw
 from bot.changes.model.obligation import Standing
@@ -38,6 +38,7 @@ from bot.changes.targets import LOOKING, AdapterOf
 from bot.clients.errors import ClientError
 from bot.store.engine import Store
 
+WordsOn = Callable[[Iterable[Edit]], Awaitable[tuple[str, ...]]]
 FollowUp = Literal["undo", "revert", "again"]
 """What follows from a change: its undo, its revert at the end, or a request of what was not done. Part of an idempotency key."""
 
@@ -50,6 +51,8 @@ class FollowUps:
     adapter: AdapterOf
     proposer: Proposer
     rights: Rights
+    covered: WordsOn | None
+    """Returns in lines what edits take over, where that is to be shown before they are made."""
 
     async def undo(
         self,
@@ -88,7 +91,17 @@ class FollowUps:
         if is_own and by_text and proposal.kind.destroys:
             proposal = replace(proposal, guard=Guard.CONFIRM)
         # Two requests at the same time count the same undos, so their key is the same, and only one undo is made.
-        return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")
+        return await self.proposer.submit(
+            await self._with_coverage(proposal), idempotency_key=f"undo:{change.id}:{len(undos)}"
+        )
+
+    async def _with_coverage(self, proposal: Proposal) -> Proposal:
+        """Return *proposal* with what it takes over, if that is much: then its requester is shown that first, on its card."""
+        edits = [item.edit for item in proposal.items]
+        if self.covered is None or not (covered := await self.covered(edits)):
+            return proposal
+        warnings = tuple(dict.fromkeys([*covered, *proposal.request.warnings]))
+        return replace(proposal, request=replace(proposal.request, warnings=warnings), guard=Guard.CONFIRM)
 
     async def _require_old_email(self, change: Change) -> None:
         if old := change.request.moved_from:
@@ -233,7 +246,7 @@ class FollowUps:
         if live is None:
             raise NotTemporary(change)
         proposal = revert_anyway(change.with_target(target), live, by=by, channel=channel)
-        return await self.proposer.submit(proposal, idempotency_key=idempotency_key)
+        return await self.proposer.submit(await self._with_coverage(proposal), idempotency_key=idempotency_key)
 
     async def request_again(self, change: Change, *, by: str, channel: str, since: datetime | None = None) -> Change:
         """Propose again what *change* asked for and what was not done, based on its targets as they are now.
@@ -252,7 +265,7 @@ class FollowUps:
         elif before and _may_be_done(before[-1]):
             raise AlreadyRequested(before[-1])
         else:
-            proposal = await self._propose_again(change, by=by, channel=channel)
+            proposal = await self._with_coverage(await self._propose_again(change, by=by, channel=channel))
             made = await self.proposer.submit(proposal, idempotency_key=f"again:{change.id}:{len(before)}")
         # Only once the new request is stored: a crash in between leaves two requests rather than none.
         if is_held:

@@ -15,7 +15,7 @@ import structlog
 
 from bot.changes.decisions import Decisions
 from bot.changes.execute import RECONCILE_AFTER, Executor, Failpoint, no_failpoint
-from bot.changes.followups import FollowUps
+from bot.changes.followups import FollowUps, WordsOn
 from bot.changes.freezing import Freezes
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
@@ -69,8 +69,9 @@ def open_pipeline(
     reconcile_after: Sequence[float] = RECONCILE_AFTER,
     failpoint: Failpoint = no_failpoint,
     has_seen: Seen | None = None,
+    covered: WordsOn | None = None,
 ) -> Pipeline:
-    """Return the pipeline of one process. *has_seen*: None for what is on record."""
+    """Return the pipeline of one process. *has_seen*: None for what is on record. *covered*: as of `FollowUps`."""
     store = journal.store
     freezes = Freezes(store, access, journal.now)
     executor = Executor(journal, adapter, access, freezes, reconcile_after, failpoint)
@@ -88,7 +89,7 @@ def open_pipeline(
     return Pipeline(
         proposer=proposer,
         decisions=Decisions(journal, access, executor, rights, freezes),
-        followups=FollowUps(store, adapter, proposer, rights),
+        followups=FollowUps(store, adapter, proposer, rights, covered),
         refusals=Refusals(journal.note, journal.now),
         freezes=freezes,
         executor=executor,

@@ -43,6 +43,7 @@ from bot.settings import CannotStart, Settings
 from bot.store.db import StoreError
 from bot.store.engine import DatabaseClock, Store, exclusive_lock, open_store
 from handlers.changes.cards import Cards
+from handlers.changes.coverage import find_covered
 from handlers.grammar.command import command_prefix
 from handlers.slack.directory import SlackDirectory
 from handlers.slack.files import SlackFiles
@@ -130,6 +131,7 @@ async def running(
             new_id=lambda: secrets.token_hex(16),
             reconcile_after=timing.reconcile_after,
             failpoint=timing.failpoint,
+            covered=partial(find_covered, rules=services.rules.recent, groups=services.groups.groups),
         )
         gatehouse = Gatehouse(
             rules=services.rules,

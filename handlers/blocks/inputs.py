@@ -117,12 +117,9 @@ def chosen_channel(view: Mapping[str, Any]) -> str:
 REASON: Final = "because"
 
 
-def reason(value: str, *, loops: bool = False, most: int = MAX_TYPED) -> Block:
-    """Return an input for the reason, of at most *most* characters, for the card and the audit.
-
-    *loops*: the change may make a loop, so a reason is required.
-    """
-    hint = "Shown on the card and in the audit log." + " A loop needs one." * loops
+def reason(value: str, *, most: int = MAX_TYPED) -> Block:
+    """Return an input for the reason, of at most *most* characters, for the card and the audit."""
+    hint = "Shown on the card and in the audit log."
     return text(REASON, "Why", fit_to_input(value), optional=True, hint=hint, most=most)
 
 

@@ -20,8 +20,9 @@ from bot.policy.freezes import Freeze
 from bot.text.documents import NestedTooDeep, ServiceRecord
 from bot.text.wall_times import end_time, is_skipped, next_time
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, join_words
+from handlers.blocks.messages import Block, esc, join_words
 from handlers.blocks.modals import View, end_of_form
+from handlers.changes.coverage import find_covered
 from handlers.changes.freeze_view import freeze_line, frozen_words
 from handlers.changes.list_view import coming_blocks, coming_line
 from handlers.changes.people import author
@@ -31,7 +32,7 @@ from handlers.grammar.command import Command
 from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Expiry, Start, TypedTime
 from handlers.grammar.tokens import unquote_reason
 from handlers.slack.registry import Recorded
-from handlers.slack.reply import Announced, Caller, Reply
+from handlers.slack.reply import Announced, Caller, Reply, ShownFirst
 
 
 def propose(
@@ -58,11 +59,13 @@ async def submit(
     *,
     purpose: Purpose | None = None,
     already: Sequence[str] = (),
+    loops: Sequence[str] = (),
 ) -> Reply:
     """Request one change, or several as one bulk change with *purpose*, with the start and the end of *command*.
 
-    *already*: names of what was asked for, too, and is so already. The card of the change is the answer. Raises FrozenNow, and as
-    `with_times` and `Proposer.submit` do.
+    *already*: names of what was asked for, too, and is so already. *loops*: those that it makes, in plain text. The card of the
+    change is the answer. Raises ShownFirst where it takes over much or loops, FrozenNow, and as `with_times` and `submit` of the
+    proposer do.
     """
     proposal = proposals[0] if purpose is None or len(proposals) == 1 else combine(purpose, proposals)
     if already:
@@ -70,6 +73,12 @@ async def submit(
         proposal = replace(proposal, request=replace(proposal.request, warnings=warnings))
     start, expiry = (getattr(command, name, None) for name in ("start", "expiry"))
     proposal = await with_times(proposal, caller, gatehouse, start=start, expiry=expiry)
+    covered = await find_covered((each.edit for each in proposals), gatehouse.rules.recent, gatehouse.groups.groups)
+    if (shown := [*covered, *loops[:MAX_LOOPS]]) and not caller.confirmed:
+        refs = {"refs": tuple(each.edit.target.key for each in proposals)} if hasattr(command, "refs") else {}
+        raise ShownFirst(command.with_fields(**refs), "\n".join(f":warning: {esc(line, 500)}" for line in shown))
+    warnings = (*covered, *proposal.request.warnings)
+    proposal = replace(proposal, request=replace(proposal.request, warnings=warnings))
     try:
         await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     except Frozen as error:
@@ -78,6 +87,8 @@ async def submit(
 
 
 MAX_LEFT_OUT: Final = 10
+MAX_LOOPS: Final = 3
+"""That a preview names."""
 
 
 class FrozenNow(Refusal):

@@ -103,7 +103,7 @@ def _rules_intro(handed: Handed) -> tuple[str, list[Block]]:
         "with the headings `from`, `to`, and optionally `name` and `until`. Rules that are already there stay as they are. "
         "You see a preview before anything changes."
     )
-    return about, [inputs.reason(handed.reason, loops=True, most=MAX_REASON)]
+    return about, [inputs.reason(handed.reason, most=MAX_REASON)]
 
 
 def _members_intro(handed: Handed) -> tuple[str, list[Block]]:
@@ -137,7 +137,7 @@ def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
 def plan_form(forms: ImportForms, plan: ImportPlan, handed: Handed, why: str = "") -> View:
     """Return the preview, whole emails and all: a modal is private. It can be sent where something can be imported.
 
-    *why*: it was sent, and nothing was imported: MOVED or SILENT.
+    *why*: it was sent, and nothing was imported: MOVED.
     """
     submit = "Preview" if plan.has_paths and not handed.host else None if plan.is_empty else "Import"
     blocks = [
@@ -145,7 +145,6 @@ def plan_form(forms: ImportForms, plan: ImportPlan, handed: Handed, why: str = "
         *plan_blocks(plan, filename=handed.name),
         *([section(NOTHING)] if submit is None else []),
         *([_host_input(handed.host)] if plan.has_paths else []),
-        *([inputs.reason("", loops=True, most=MAX_REASON)] if plan.loops and not handed.reason.strip() else []),
         *([messages.context(f"Starts: {esc(handed.start, MAX_START)}")] if handed.start and submit else []),
     ]
     metadata = handed.metadata() if submit else None
@@ -158,5 +157,4 @@ def _host_input(value: str) -> Block:
 
 
 MOVED: Final = ":arrows_counterclockwise: *Nothing was imported yet.* This preview is new. Please review it again."
-SILENT: Final = ":warning: *Nothing was imported yet: some of it loops.* Add a reason under “Why”."
 NOTHING: Final = ":heavy_check_mark: *Nothing to import.*"

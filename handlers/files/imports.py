@@ -25,12 +25,12 @@ from bot.text.tables import Table
 from handlers.blocks import modals
 from handlers.blocks.messages import quote_plain
 from handlers.blocks.modals import View
+from handlers.changes.coverage import find_covered
 from handlers.changes.requests import record, with_times
 from handlers.files.import_form_view import (
     MEMBER_FORMS,
     MOVED,
     RULE_FORMS,
-    SILENT,
     Handed,
     ImportForms,
     file_form,
@@ -86,8 +86,7 @@ class Import:
     async def _save(self, sent: Handed, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
         async with gatehouse.limits.file_work(caller.user):
             plan, handed = await self._make_plan(sent, caller, gatehouse)
-            silent = SILENT if plan.loops and not handed.reason.strip() else ""
-            why = MOVED if handed != sent else silent
+            why = MOVED if handed != sent else ""
             if why or plan.is_empty:
                 return plan_form(self.forms, plan, handed, why)
             into = f" into {plan.site}" if plan.site else ""
@@ -100,7 +99,7 @@ class Import:
                     requester=caller.user,
                     channel=caller.channel,
                     reason=handed.reason,
-                    warnings=first_loops(plan.loops),
+                    warnings=tuple(plan.warnings),
                 ),
             )
             start, typed = parse_start(handed.start), _as_of_typing(handed, caller)
@@ -159,7 +158,12 @@ async def _plan_rules(content: bytes, handed: Handed, caller: Caller, gatehouse:
         live = (await gatehouse.rules.all()).whole()
         rows = await asyncio.to_thread(list, plan_rules(records, live, groups, first_problem))
         plan = rule_plan(rows, "record")
-    return await _with_loops(plan, live, groups)
+    edits = (row.edit for row in plan.rows if row.edit is not None)
+    covered, plan = (
+        await find_covered(edits, gatehouse.rules.recent, gatehouse.groups.groups),
+        await _with_loops(plan, live, groups),
+    )
+    return replace(plan, warnings=[*covered, *plan.warnings])
 
 
 def rule_plan(rows: Sequence[ImportRow], word: str) -> ImportPlan:
@@ -185,7 +189,7 @@ async def _with_loops(plan: ImportPlan, live: Sequence[Rule], groups: Groups | N
     made = await asyncio.to_thread(lambda: [Rule.model_validate({**rule, "id": key}) for key, rule in after.items()])
     added = await asyncio.to_thread(check_loops, [*made, *live], numbers, groups)
     loops = list(dict.fromkeys(loop_words(loop, numbers, plan.word) for loop in added.findings))
-    return replace(plan, loops=loops, limits=() if added.is_whole else (UNTRIED,))
+    return replace(plan, warnings=first_loops(loops), limits=() if added.is_whole else (UNTRIED,))
 
 
 def _end_of_table(table: Table) -> Expiry | None:

@@ -42,8 +42,8 @@ class ImportPlan:
     site: str = ""
     expiry: Expiry | None = None
     """Until when all of it is to last, where the file says so."""
-    loops: Sequence[str] = ()
-    """The loops that it would cause, in plain lines: they need a reason."""
+    warnings: Sequence[str] = ()
+    """What it would take over, and the first loops that it would cause, in plain lines."""
     limits: Sequence[str] = ()
     """What was not looked at, in plain lines."""
     has_paths: bool = False
@@ -89,7 +89,7 @@ def plan_blocks(plan: ImportPlan, *, filename: str) -> list[Block]:
     lists = [_list(f"{mark} *{name[:1].upper()}{name[1:]}*", by_group[mark, name], plan.word) for mark, name in there]
     return [
         messages.section(title),
-        *_loops_note(plan.loops),
+        *(messages.section(f":warning: *{esc(line)}*") for line in plan.warnings),
         messages.section("\n".join(counts)),
         *lists,
         *_lost_groups_note(plan.rows),
@@ -149,10 +149,6 @@ def _lost_groups_note(rows: Sequence[ImportRow]) -> list[Block]:
 
 def _end_text(expiry: Expiry) -> str:
     return f":hourglass: *All of it lasts {esc(expiry.as_typed, 60)}*, and is reverted then."
-
-
-def _loops_note(loops: Sequence[str]) -> list[Block]:
-    return [messages.section(f":repeat: *{' '.join(map(esc, first_loops(loops)))}*")] if loops else []
 
 
 def loop_words(loop: Finding, numbers: Mapping[str, int], word: str) -> str:

@@ -136,8 +136,11 @@ def _thing_label(command: Command, context: Context) -> str:
             return command.summary
 
 
-def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Message:
-    """Return the card of what would be done, with a button that does it; of several readings, a button for each."""
+def preview(readings: Sequence[Command], context: Context, *, asked: str, facts: str = "") -> Message:
+    """Return the card of what would be done, with a button that does it; of several readings, a button for each.
+
+    *facts*: what to know of the only one, in mrkdwn.
+    """
     footer = [_footer(asked, attempted=any(each.writes for each in readings))]
     first = readings[0]
     made = [each for each in readings if isinstance(each, RulesMake)]
@@ -148,10 +151,9 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Mes
         for number, each in enumerate(readings):
             blocks += _reading_blocks(each, context, turn_button(_verb_label(each), each, number))
         return messages.message("Which one do you mean?", [*blocks, *footer])
-    buttons = [_do_it_button(first), _change_button(first)]
-    return messages.message(
-        sentence(first, context), [*_reading_blocks(first, context), *messages.actions(buttons), *footer]
-    )
+    buttons = [_do_it_button(first, SHOWN if facts else "0"), _change_button(first)]
+    blocks = [*_reading_blocks(first, context), *([messages.section(facts)] if facts else [])]
+    return messages.message(sentence(first, context), [*blocks, *messages.actions(buttons), *footer])
 
 
 def _reading_blocks(command: Command, context: Context, button: Block | None = None) -> list[Block]:
@@ -181,11 +183,16 @@ def done_message(channel: str) -> Message:
 
 def _footer(asked: str, *, attempted: bool) -> Block:
     """Return what was typed; *attempted*: whether that may be a change."""
-    return messages.context(f"{'Nothing was changed yet. ' * attempted}You typed {code(asked, 200)}")
+    typed = f"You typed {code(asked, 200)}" if asked else ""
+    return messages.context(" ".join(filter(None, ["Nothing was changed yet." * attempted, typed])))
 
 
-def _do_it_button(command: Command) -> Block | None:
-    button = turn_button(REQUEST_LABELS.get(type(command), "Do it"), command, 0)
+SHOWN: Final = "shown"
+"""The number of a button of a preview that shows all there is to know before a click."""
+
+
+def _do_it_button(command: Command, number: str) -> Block | None:
+    button = turn_button(REQUEST_LABELS.get(type(command), "Do it"), command, number)
     return button and button | {"style": "danger" if command.destroys else "primary"}
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from bot.rules.lint.coverage import to_switch
 from bot.rules.model import USUAL_RULE_ID
 from bot.text.names import MIN_PART, fold_name
 from bot.text.times import Kind, ParsedTime, parse_time
@@ -565,6 +566,7 @@ def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
     idle = {*IDLE, *(word for word, kind in TYPES.items() if kind in types)}
     idle |= AT_ONCE if said.start is None else frozenset()
     idle |= {"temporary", "temporarily"} if said.expiry is not None else frozenset()
+    idle |= SEVERAL | {"on", "rules"} if said.urls and said.act in {"on", "off"} else set()
     for each in changes:
         idle |= PLACES.get(type(each), frozenset())
         idle |= SEVERAL | MEMBERS | {"rules"} if len(refs_of(each)) > 1 else frozenset()
@@ -617,7 +619,13 @@ def _of_rule(kind: Callable[[str], Command]) -> Make:
 
 
 def _of_sources(kind: Callable[[tuple[str, ...]], Command]) -> Make:
-    return lambda said: [kind((ref,)) for url in said.urls for ref in said.known.rules.find_url(url)]
+    def make(said: Sentence) -> list[Command]:
+        hosts = [url.removeprefix("https://") for url in said.urls]
+        if there := to_switch(said.known.by_id.values(), hosts, on=kind is RulesOn):
+            return [kind(there)]
+        return [kind((ref,)) for url in said.urls for ref in said.known.rules.find_url(url)]
+
+    return make
 
 
 def _of_groups(switch: str) -> Make:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
-from bot.changes.model.edits import Kind, Target
+from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.clients.errors import InvalidPairs, NotFound, TypeChangeRefused
@@ -26,6 +26,7 @@ from bot.rules.pair_values import new_pair, normalize_breaks
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import as_sentence
 from handlers.blocks.modals import View, end_of_form, metadata, time_errors
+from handlers.changes.coverage import find_covered
 from handlers.changes.entries import draft_warnings
 from handlers.changes.requests import propose, record, with_times
 from handlers.explain.table import words_for
@@ -109,11 +110,13 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
     kind, key, before = Kind.RULE_CREATE, None, None
     if edited is not None:
         kind, key, before = Kind.RULE_UPDATE, edited.id, edited.document()
+    edit = Edit(kind=kind, target=Target(service="rules", key=key), before=before, after=draft.body())
+    covered = await find_covered([edit], gatehouse.rules.recent, gatehouse.groups.groups)
     doubts = await asyncio.to_thread(draft_warnings, before, draft.body())
-    if (warned := _with_warnings(form, added, doubts)) is not None:
+    if (warned := _with_warnings(form, added, [*covered, *doubts])) is not None:
         return warned.view()
-    target, warnings = Target(service="rules", key=key), added.warnings
-    proposal = propose(caller, kind, target, before, draft.body(), form.reason, warnings=warnings)
+    warnings = (*covered, *added.warnings)
+    proposal = propose(caller, kind, edit.target, before, edit.after, form.reason, warnings=warnings)
     proposal = await with_times(
         proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry)
     )
@@ -137,15 +140,14 @@ def _with_warnings(form: RuleForm, added: AddedFindings, doubts: Sequence[str]) 
     if not added.findings and not doubts:
         return None
     seen = fingerprint([[list(key_of(finding)) for finding in added.findings], *doubts])
-    silent = any(finding.needs_reason for finding in added.findings) and not form.reason.strip()
-    if form.warned == seen and not silent:
+    if form.warned == seen:
         return None
     anyway = "Save anyway" if form.mode == "edit" else "Create anyway"
-    then = "" if silent else f" Press {anyway} if that is what you want."
     above = filter(None, [*added.warnings, " ".join(doubts)])
-    notes = {"": f"Not saved yet.{then}"} | {f"above.{number}": words for number, words in enumerate(above)}
-    asked = {inputs.REASON: "A loop needs a reason: enter one here, or change where it redirects."} if silent else {}
-    return replace(form, warned=seen).with_notes(notes | asked)
+    then = f"Not saved yet. Press {anyway} if that is what you want."
+    return replace(form, warned=seen).with_notes(
+        {"": then} | {f"above.{number}": words for number, words in enumerate(above)}
+    )
 
 
 async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:

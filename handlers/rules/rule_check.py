@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +14,6 @@ from bot.rules.lint.route import is_effective
 from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.model import Rule, RuleDraft
 from handlers.blocks.messages import ListPage
-from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import slash
 from handlers.rules import check_view, views
 from handlers.rules.commands import RulesCheck
@@ -66,6 +65,11 @@ class AddedFindings:
         """Return the lines for its card, in plain text."""
         return (*check_view.warnings_of(self.findings), *self.limits)
 
+    @property
+    def loops(self) -> list[str]:
+        """Return the loops, each in a sentence of plain text: they are shown before they are made."""
+        return [check_view.words(finding) for finding in self.findings if finding.loops]
+
 
 def not_compared() -> AddedFindings:
     """Return the AddedFindings for a change that was not compared with the other rules."""
@@ -96,10 +100,3 @@ def as_rule(before: Rule | None, after: RuleDraft) -> Rule:
     """Return the rule that *after* will be."""
     body: dict[str, Any] = after.body()
     return Rule.model_validate({"id": before.id if before is not None else NEW} | body)
-
-
-def refuse_silent_loop(findings: Iterable[Finding], reason: str | None) -> None:
-    """Raise LoopNeedsReason where something loops and nobody says why."""
-    loops = [finding for finding in findings if finding.needs_reason]
-    if loops and not (reason or "").strip():
-        raise LoopNeedsReason([check_view.words(loop) for loop in loops])

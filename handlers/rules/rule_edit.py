@@ -37,11 +37,11 @@ from handlers.rules.commands import (
     RulesSet,
     RulesShow,
 )
-from handlers.rules.rule_check import find_added, not_compared, refuse_silent_loop
+from handlers.rules.rule_check import find_added, not_compared
 from handlers.rules.rule_form_view import RuleForm
-from handlers.rules.rule_refs import find_rule, find_rules, groups_of
+from handlers.rules.rule_refs import find_rule, find_rules, groups_of, refs_on_host
 from handlers.slack.registry import handles
-from handlers.slack.reply import Caller, Modal, Private, Reply
+from handlers.slack.reply import Caller, Modal, Private, Reply, ShownFirst
 
 
 @handles(RulesMenu)
@@ -62,7 +62,10 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
 @handles(RulesOn)
 @handles(RulesOff)
 async def switch(command: RulesOn | RulesOff, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return await _edit(command, caller, gatehouse, lambda rule: with_status(rule, on=isinstance(command, RulesOn)))
+    is_on = isinstance(command, RulesOn)
+    if refs := await refs_on_host(command.refs, gatehouse, on=is_on):
+        raise ShownFirst(command.with_fields(refs=refs))
+    return await _edit(command, caller, gatehouse, lambda rule: with_status(rule, on=is_on))
 
 
 @handles(RulesSet)
@@ -113,7 +116,7 @@ async def _edit(
 
     Raises as `find_rules` and `submit` do, InvalidDraft, and NothingToChange where all of them are so.
     """
-    wanted, so = [], list[Rule]()
+    wanted, so, loops = [], list[Rule](), list[str]()
     for rule in (rules := await find_rules(command.refs, gatehouse)):
         before, after = rule, edit(rule)
         if after == rule.body():
@@ -125,7 +128,7 @@ async def _edit(
         if wrong := new_problems(before, draft):
             raise InvalidDraft(wrong)
         added = await find_added(gatehouse, before, draft) if len(rules) <= LOOKED_AT else not_compared()
-        refuse_silent_loop(added.findings, command.because)
+        loops += added.loops
         target, body = Target(service="rules", key=rule.id), draft.body()
         reason, warnings = command.because, added.warnings
         wanted.append(propose(caller, Kind.RULE_UPDATE, target, before.document(), body, reason, warnings=warnings))
@@ -134,7 +137,8 @@ async def _edit(
         already_so = AlreadySo() if is_set else AlreadySo.with_status("on" if rules[0].active else "off")
         await refuse_unchanged([_as_thing(rule) for rule in so], already_so, gatehouse)
     purpose = Purpose(act=EDITS[type(command)])
-    return await submit(wanted, command, caller, gatehouse, purpose=purpose, already=[rule.title for rule in so])
+    already = [rule.title for rule in so]
+    return await submit(wanted, command, caller, gatehouse, purpose=purpose, already=already, loops=loops)
 
 
 def _with_other_status(rule: Rule) -> Rule:
@@ -185,10 +189,9 @@ async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Repl
     if command.start is None:
         await _refuse_same(draft, gatehouse)
     added = await find_added(gatehouse, None, draft)
-    refuse_silent_loop(added.findings, command.because)
     target, reason, warnings = Target(service="rules"), command.because, added.warnings
     proposal = propose(caller, Kind.RULE_CREATE, target, None, draft.body(), reason, warnings=warnings)
-    return await submit([proposal], command, caller, gatehouse)
+    return await submit([proposal], command, caller, gatehouse, loops=added.loops)
 
 
 async def _refuse_same(draft: RuleDraft, gatehouse: Gatehouse) -> None:

@@ -13,7 +13,6 @@ from typing import Any, Final, Self
 
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.rules.edit import Problem, source_reaching
-from bot.rules.lint.route import LEADING
 from bot.rules.model import ACTIVE, INACTIVE, Rule, RuleDraft
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, TYPES, UNKNOWN, Document, has_field
 from bot.rules.pair_values import new_pair
@@ -217,7 +216,7 @@ class RuleForm:
     def _blocks(self) -> list[View]:
         until = () if self.mode == "edit" else (inputs.expiry(self.expiry),)
         where = () if self.channel else (inputs.channel(self.announce),)
-        reason = inputs.reason(self.reason, loops=self.rule_type in LEADING)
+        reason = inputs.reason(self.reason)
         name, *rest = self._head()
         options = {
             "type": "actions",

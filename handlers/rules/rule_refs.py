@@ -16,6 +16,7 @@ from bot.clients.cache import search_items
 from bot.clients.errors import NotFound
 from bot.clients.lists import Gap, Listing
 from bot.gatehouse import Gatehouse, UnknownSite
+from bot.rules.lint.coverage import to_switch
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
 from bot.store.audit import Entry
 from bot.store.channel_settings import LastList
@@ -153,6 +154,14 @@ async def _find_by_name(names: Sequence[str], gatehouse: Gatehouse, *, are_sure:
             raise await _not_one_error(found.text, found.things, listing, gatehouse)
     fresh = await asyncio.gather(*(gatehouse.rules.get(found.things[0].id) for found in readings))
     return dict(zip(names, fresh, strict=True))
+
+
+async def refs_on_host(refs: Sequence[str], gatehouse: Gatehouse, *, on: bool) -> tuple[str, ...]:
+    """Return `to_switch` of the host that *refs* are; none where that is no host, or a rule is called so. Raises Incomplete."""
+    if len(refs) != 1 or "." not in (host := refs[0].casefold()):
+        return ()
+    known = (await gatehouse.rules.all()).whole()
+    return () if any(rule.title.casefold() == host for rule in known) else to_switch(known, {host}, on=on)
 
 
 def _match_refs(refs: Sequence[str], rules: Sequence[Rule], *, without_kind: bool) -> list[Meant[Rule]]:

@@ -25,6 +25,7 @@ from handlers.blocks.messages import Block
 from handlers.blocks.modals import View
 from handlers.explain.table import is_expected, outcome_of, words_for
 from handlers.gatehouse.commands import GatehousePending, GatehouseUndo
+from handlers.grammar import reading_view
 from handlers.grammar.command import Certain, Command, Unclear
 from handlers.grammar.parser import LISTS, Shorthand, expand, numbers_in
 from handlers.grammar.reading_view import with_reading_line
@@ -53,7 +54,7 @@ from handlers.slack.registry import (
     Recorded,
 )
 from handlers.slack.replies import Answers
-from handlers.slack.reply import Announced, Caller, Modal, Private, Reply
+from handlers.slack.reply import Announced, Caller, Modal, Private, Reply, ShownFirst
 
 log = structlog.get_logger(__name__)
 
@@ -241,6 +242,8 @@ class Dispatcher:
             if typed is None or not (isinstance(reply, Private) and reply.is_empty):
                 return reply
             return await self._answer_guess(act, typed, None) or reply
+        except ShownFirst as first:
+            return await self._preview(act, Readings((first.command,)), act.caller, first.facts)
         except tuple(MISUNDERSTOOD) as error:
             if typed is None or isinstance(error, Certain):
                 raise
@@ -264,13 +267,13 @@ class Dispatcher:
             return _with_reading_line(reply, meant, await self._titles(), readings.unread)
         return await self._preview(act, readings, caller)
 
-    async def _preview(self, act: _Act, readings: Readings, caller: Caller) -> Reply:
-        """Return the card that shows *readings*, privately, and waits for a click."""
+    async def _preview(self, act: _Act, readings: Readings, caller: Caller, facts: str = "") -> Reply:
+        """Return the card that shows *readings*, privately, and waits for a click; *facts*: as of `ShownFirst`."""
         # Before the card: it shows names of things that not everybody may see.
         for first in (*readings.meant, *readings.commands)[:1]:
             await self._check_right(first, caller)
-        card = await self._guesses.preview(readings, caller, act.request.asked)
-        act.caller = caller.with_place(public=False, replacing=False)
+        card = await self._guesses.preview(readings, caller, act.request.asked, facts)
+        act.caller = caller.with_place(public=False, replacing=caller.replacing)
         return Private(card)
 
     async def _titles(self) -> Mapping[str, str]:
@@ -380,4 +383,5 @@ def _speaker(request: Request) -> Caller:
     if not isinstance(request, ClickRequest) or request.click is None or request.command is None:
         return request.caller
     name, caller = request.click.action, request.caller
+    caller = replace(caller, confirmed=request.click.number == reading_view.SHOWN)
     return caller.with_place(public=name == "share", replacing=name == "turn" and caller.ephemeral)

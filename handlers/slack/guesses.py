@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.members.model import Member, known_segments
+from bot.rules.lint.coverage import hosts_of
 from bot.rules.model import Rule
 from bot.text.emails import BadEmail, checked_email
 from handlers.blocks.messages import Message
@@ -94,8 +94,11 @@ class Guesses:
             for rule in error.candidates
         ]
 
-    async def preview(self, readings: Readings, caller: Caller, asked: str) -> Message:
-        """Return the card that offers *readings*; their times are fixed, so its buttons do the same whenever they are clicked."""
+    async def preview(self, readings: Readings, caller: Caller, asked: str, facts: str = "") -> Message:
+        """Return the card that offers *readings*; their times are fixed, so its buttons do the same whenever they are clicked.
+
+        *facts*: as of `ShownFirst`.
+        """
         zone = zone_of((await self._gatehouse.access.directory.person(caller.user)).tz)
         if readings.unread or readings.is_guess:
             context = Context((await self._known_names(caller)).titles, zone, readings.missing)
@@ -108,7 +111,7 @@ class Guesses:
         fixed = [await self._fix_times(each, caller) for each in found]
         titles = {**known.titles, **await self._titles_of_undos(fixed, caller)}
         context = Context(titles, zone, people=await asyncio.to_thread(_names_of, known, fixed))
-        return reading_view.preview(fixed, context, asked=asked)
+        return reading_view.preview(fixed, context, asked=asked, facts=facts)
 
     async def _resolve(self, command: Command, caller: Caller, known: Known) -> Command:
         """Return *command* with the ids of the rules that it names, as typed; raises as `find_rules` and `checked_email` do."""
@@ -237,12 +240,7 @@ def _is_switched(command: Command, rules: Mapping[str, Rule]) -> bool:
 
 
 def _build_known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]], groups: Mapping[str, str]) -> Known:
-    hosts = Counter(
-        host
-        for rule in rules
-        for pair in rule.pairs or ()
-        if (host := _host(pair.source.value if pair.source else None))
-    )
+    hosts = Counter(host for rule in rules for host in hosts_of(rule) if "*" not in host)
     segments = [name for there in members.values() for name in known_segments(there)]
     return Known.of(
         rules=rules,
@@ -258,11 +256,3 @@ def _names_of(known: Known, commands: Sequence[Command]) -> Mapping[str, str]:
     emails = {ref for command in commands if isinstance(command, MembersCommand) for ref in refs_of(command)}
     there = (member for members in known.people.values() for member in members) if emails else ()
     return {member.email: member.name for member in there if member.email in emails and member.name}
-
-
-def _host(source: str | None) -> str:
-    """Return the host of a source that is a whole URL; empty for any other."""
-    try:
-        return urlsplit(source or "").hostname or "" if (source or "").startswith("http") else ""
-    except ValueError:
-        return ""

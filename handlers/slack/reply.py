@@ -9,6 +9,7 @@ from datetime import datetime
 from bot.changes.model.change import Change
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import View
+from handlers.grammar.command import Command
 from handlers.grammar.parser import Shorthand
 
 
@@ -79,6 +80,18 @@ class HomeTab:
     fill: Callable[[], Awaitable[View]]
 
 
+class ShownFirst(Exception):
+    """What *command* would do is shown privately before it is done, with a button that does it.
+
+    *facts*: what to know of it, in mrkdwn.
+    """
+
+    def __init__(self, command: Command, facts: str = "") -> None:
+        super().__init__(facts)
+        self.command = command
+        self.facts = facts
+
+
 Reply = Private | Posted | Modal | Announced | Refilled | Attached | HomeTab
 
 
@@ -109,6 +122,9 @@ class Caller:
     """For a stored request: when it came in. Another process may execute it later."""
     shorthand: Shorthand | None = None
     """For a stored request: what its short forms stood for when it came in."""
+
+    confirmed: bool = False
+    """Whether the button of the preview was clicked that `ShownFirst` leads to."""
 
     @property
     def answered_in(self) -> str | None:

@@ -20,6 +20,7 @@ from sandbox.slack.message import Message
 from sandbox.slack.state import View
 from sandbox.slack.story import Person
 from sandbox.slack.watching import NothingHappened
+from tests.harness.channels import buttons
 from tests.harness.truth import all_changes, staleness
 
 T = TypeVar("T")
@@ -114,6 +115,14 @@ class Colleague(Person):
         """Let through alone, as an emergency, what *card* asks for."""
         why = "Why can’t this wait for an approval?"
         await self.decides(card, "v1.decide.break_glass", why, "It burns and everybody sleeps")
+
+    async def does(self, text: str) -> Message:
+        """Send *text*, and click what a preview of it offers; what comes of it."""
+        answer, known = await self.says(text), len(self.cards)
+        if "Do it" not in {one["text"]["text"] for one in buttons(answer.blocks)}:
+            return answer
+        await self.clicks(answer, "Do it")
+        return await self.sees_new_card(known)
 
     async def is_refused(self, text: str, channel: str | None = None) -> Message:
         """Send *text*; the answer, which must say that something did not work, or is not allowed."""

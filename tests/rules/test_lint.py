@@ -56,7 +56,7 @@ def test_a_loop_is_found_once_with_all_its_rules(rules: list[Rule]) -> None:
     loops = [finding for finding in check(rules) if finding.kind is FindingKind.LOOP]
 
     assert [sorted(map(str, names(loop))) for loop in loops] == [sorted(str(one.name) for one in rules)]
-    assert loops[0].needs_reason
+    assert loops[0].loops
 
 
 def test_a_redirect_that_only_ever_lengthens_the_url_is_a_loop() -> None:

@@ -75,7 +75,7 @@ async def digest_once_recorded(alice: Colleague) -> str:
     ],
 )
 async def test_what_was_done_is_told_whatever_it_is(alice: Colleague, text: str, told: str) -> None:
-    await alice.says(text)
+    await alice.does(text)
     digest = alice.slack_text(await alice.says("/gatehouse digest"))
     assert ("nothing happened" in digest) == (not told)
     assert told in digest

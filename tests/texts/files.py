@@ -57,7 +57,7 @@ def imports() -> Iterator[Sample]:
     yield "rules: nothing to import", plan_form(RULE_FORMS, same, file)
     paths = read_redirect_table(b"from,to\n/a,https://shop.example.com/b\n")
     redirects = rule_plan([*plan_redirects(paths, "", [], first_problem)], "line")
-    looping = replace(redirects, has_paths=True, loops=["Line 2 loops."])
+    looping = replace(redirects, has_paths=True, warnings=["Line 2 loops."])
     yield "redirects: the preview", plan_form(RULE_FORMS, looping, Handed("C0OPS0001", "paths.csv"))
     table = Handed("C0OPS0001", "m.csv", site="blog")
     yield "members: the file", file_form(MEMBER_FORMS, table)

@@ -13,7 +13,6 @@ from bot.rules.matching import judge_all
 from bot.rules.model import Group, Groups, Rule
 from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.url import Url
-from handlers.blocks import inputs
 from handlers.blocks.messages import ListPage, Message
 from handlers.rules import check_view, match_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesWhich
@@ -203,12 +202,6 @@ def forms() -> Iterator[Sample]:
         "above.1": "“Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.",
     }
     yield "new, with a warning", replace(new, warned="x", notes=warning).view()
-    loops = {
-        "": "Not saved yet.",
-        "above.1": "“Way back” redirects to the same URL: https://shop.example.com/old.",
-        inputs.REASON: "A loop needs a reason: enter one here, or change where it redirects.",
-    }
-    yield "new, with a loop and no reason", replace(new, warned="x", notes=loops).view()
     for rule_type in KNOWN_TYPES[1:]:
         yield f"new, {rule_type}", RuleForm.blank(type=rule_type, channel="C0OPS0001").view()
     yield "edit, with all options", replace(RuleForm.of(ANSWER, channel="C0OPS0001"), more=True).view()

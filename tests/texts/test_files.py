@@ -85,12 +85,11 @@ record 1  `Summer sale`   already there, with this id
 ┌ Import rules
 (inbox_tray) Preview: 1 row in `paths.csv`
 Nothing has changed yet.
-(repeat) Line 2 loops.
+(warning) Line 2 loops.
 ✗ 1 can’t be imported
 ✗ Can’t be imported
 line 2  `/a`   “/a” in from is not a whole URL: its host is missing
 Host: <>
-Why (optional): <>
 [Preview]\
 """,
             "members: the file": """\

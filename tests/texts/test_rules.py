@@ -493,20 +493,6 @@ Why (optional): <>
 [More options]
 [Create anyway]\
 """,
-            "new, with a loop and no reason": """\
-┌ New rule
-(warning) Not saved yet.
-(warning) “Way back” redirects to the same URL: https://shop.example.com/old.
-Type: <Redirect>
-From: <https://shop.example.com/old>
-To: <>
-[Add pair]
-Name: <>
-(warning) A loop needs a reason: enter one here, or change where it redirects.
-Why (optional): <>
-[More options]
-[Create]\
-""",
             "new, Cancel": """\
 ┌ New rule
 Type: <Block>

@@ -70,8 +70,8 @@ class Finding:
     """Why the condition can't be judged."""
 
     @property
-    def needs_reason(self) -> bool:
-        """Whether a rule with this finding may only be saved with a reason: it is a loop."""
+    def loops(self) -> bool:
+        """Whether a URL comes back to itself: a change that does so is shown before it is made."""
         return self.kind in {FindingKind.LOOP, FindingKind.ITSELF}
 
     def concerns(self, rule_id: str) -> bool:

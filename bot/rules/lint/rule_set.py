@@ -79,7 +79,7 @@ def check_loops(rules: Sequence[Rule], ids: Collection[str], groups: Groups | No
     for rule in together.rules:
         if rule.id in ids:
             found += [*check_alone(rule), *together.loops_of(rule)]
-    mine = (finding for finding in found if finding.needs_reason and any(map(finding.concerns, ids)))
+    mine = (finding for finding in found if finding.loops and any(map(finding.concerns, ids)))
     return Checked.of(mine, is_whole=together.is_whole)
 
 
@@ -88,7 +88,7 @@ def _duplicates(rules: Iterable[Rule]) -> Iterator[Finding]:
     found: defaultdict[tuple[str | None, ...], dict[str, Location]] = defaultdict(dict)
     for rule in rules:
         for number, pair in enumerate((rule.pairs or ()) if rule.rule_type in DECIDING else (), start=1):
-            if pair.source is not None and not _has_filter(pair) and not is_switched_off(pair.source):
+            if pair.source is not None and not has_filter(pair) and not is_switched_off(pair.source):
                 found[rule.rule_type, *_condition(pair.source)].setdefault(rule.id, Location(rule, number))
     for (*_, value), places in found.items():
         if len(places) > 1:
@@ -212,15 +212,15 @@ class RuleSet:
         elsewhere = []
         for acts in self.matches(url):
             other = (acts.rule.pairs or ())[acts.pair - 1]
-            if other.source is None or _has_filter(other):
+            if other.source is None or has_filter(other):
                 continue
             there = Location(acts.rule, acts.pair)
             if acts.rule.id == place.rule.id:
                 is_before = place.rule.rule_type == "Redirect" and acts.pair < place.pair
-                if is_before and _covers(other.source, source):  # of many such pairs of one rule, one is reported
+                if is_before and covers(other.source, source):  # of many such pairs of one rule, one is reported
                     yield Finding(FindingKind.HIDDEN, (place, there))
             elif acts.blocks:
-                if _covers(other.source, source):
+                if covers(other.source, source):
                     yield Finding(FindingKind.HIDDEN, (place, there), value=condition_text(source))
             elif (
                 place.rule.rule_type == acts.rule.rule_type == "Redirect"
@@ -228,7 +228,7 @@ class RuleSet:
                 and _condition(other.source) != _condition(source)
             ):
                 elsewhere.append(there)
-        if elsewhere and _is_one_url(source) and not _has_filter(pair):
+        if elsewhere and _is_one_url(source) and not has_filter(pair):
             yield Finding(FindingKind.ONE_SOURCE, (place, *elsewhere), (url.full,), value=url.full)
 
     def loops_of(self, rule: Rule) -> Iterator[Finding]:
@@ -313,12 +313,12 @@ def _condition(source: Source) -> tuple[str | None, str | None, str]:
     return source.key, source.operator, source.value or ""
 
 
-def _has_filter(pair: Pair) -> bool:
+def has_filter(pair: Pair) -> bool:
     """Whether the pair has a filter, for example by page or method."""
     return next(filters_of(pair), None) is not None
 
 
-def _covers(wide: Source, narrow: Source) -> bool:
+def covers(wide: Source, narrow: Source) -> bool:
     """Whether *wide*, which holds for an example of *narrow*, certainly holds wherever *narrow* does."""
     if _condition(wide) == _condition(narrow) or (narrow.operator == "Equals" and narrow.key in {"Url", wide.key}):
         return True
