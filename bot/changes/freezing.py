@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -131,15 +131,13 @@ class Freezes:
         return blocked
 
     async def make(self, freeze: ChatFreeze) -> None:
-        """Store *freeze*, once per id; raises Frozen where another one of theirs holds the same as long."""
+        """Store *freeze*, once per id."""
         waiting = await self._waiting_changes_in(freeze)
         async with self.store.transaction() as tx:
             kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
             # A second delivery of the same request makes no second freeze.
             if any(each.id == freeze.id for each in kept):
                 return
-            if (same := next((each for each in kept if _holds_as_long(each, freeze)), None)) is not None:
-                raise Frozen(same)
             await self._put(tx, [*kept, freeze])
             detail = {"id": freeze.id, "until": freeze.until.isoformat(), "why": freeze.why}
             event = Event("froze", freeze.by, freeze.channel, target=_audit_name(freeze), detail=detail)
@@ -191,16 +189,6 @@ class Freezes:
         with self.store.session.decoding("freezes"):
             made = map(ChatFreeze.model_validate_json, json.loads(stored or "[]"))
             return [each for each in made if each.until > self.now()]
-
-
-def _holds_as_long(there: ChatFreeze, freeze: ChatFreeze) -> bool:
-    """Whether *freeze* adds nothing to one that is *there* of the same person, who would have to have both lifted."""
-    is_alike = (there.by, there.lists) == (freeze.by, freeze.lists)
-    return is_alike and there.starts <= freeze.starts and freeze.until <= there.until + SAME_END_WITHIN
-
-
-SAME_END_WITHIN: Final = timedelta(minutes=1)
-"""“For 2 h”, said twice in a row, is the same end."""
 
 
 def find_by_id(made: Iterable[ChatFreeze], freeze_id: str) -> ChatFreeze:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bot.changes.model.change import Change
@@ -10,7 +10,7 @@ from bot.policy.freezes import ChatFreeze, Freeze
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
 from handlers.blocks.messages import Block, ListPage, Message, esc, first_few, join_words, plural
-from handlers.changes.list_view import RowFacts, empty_message, list_message, more_line, rows
+from handlers.changes.list_view import empty_message, list_message
 from handlers.changes.people import public_text
 from handlers.changes.times import when
 from handlers.errors import Words
@@ -66,32 +66,34 @@ def freeze_line(freeze: Freeze) -> str:
     return f"{MARK} {clause(freeze)}"
 
 
-def freeze_message(
-    freeze: ChatFreeze, plans: Sequence[Change], facts: RowFacts, *, unshown: int = 0, has_override: bool = False
-) -> Message:
-    """Return the card of a new freeze for the channel: the plans that it blocks, and a way to lift it.
+def facts_before(counts: Mapping[str, int | None], plans: int) -> str:
+    """Return what to know before a freeze is made: what it covers, for whom it holds, and who can lift it."""
+    covered = [
+        f"an unknown number of {noun}s" if count is None else plural(count, noun)
+        for noun, count in {**counts, "planned change": plans}.items()
+        if count != 0
+    ]
+    covers = f"It covers {join_words(covered)}.\n" if covered else ""
+    return f"{MARK} {covers}It holds for you, too. You can lift it alone, others two together."
 
-    *unshown*: how many more plans it blocks. *has_override*: the policy lets somebody override what blocks a change.
+
+def freeze_message(freeze: ChatFreeze, plans: Sequence[Change], *, has_override: bool = False) -> Message:
+    """Return the card of a new freeze for the channel: how many plans it blocks, and a way to lift it.
+
+    *has_override*: the policy lets somebody override what blocks a change.
     """
+    who = join_words(list(dict.fromkeys(f"<@{each.request.requester}>" for each in plans)), most=10)
+    held = f"{plural(len(plans), 'planned change')} won’t start, planned by {who}."
     override = " Emergency overrides still pass." if has_override else ""
     blocks = [
         messages.section(
             f"{MARK} *{clause(freeze)}.*\nNobody can change it. <@{freeze.by}>, or two others, can lift it."
         ),
-        *_held_plans(plans, facts, unshown),
+        *([messages.section(held)] if plans else []),
         messages.context(f"Temporary changes still revert, and what is under way goes on.{override}"),
         *messages.actions([_lift_button(freeze)]),
     ]
     return messages.message(f"{scope_text(freeze)} is frozen", blocks)
-
-
-def _held_plans(plans: Sequence[Change], facts: RowFacts, unshown: int) -> list[Block]:
-    """Return the changes that were planned to start within a freeze."""
-    count = len(plans) + unshown
-    who = join_words(list(dict.fromkeys(f"<@{each.request.requester}>" for each in plans)), most=10)
-    head = f"{plural(count, 'planned change')} won’t start{f', planned by {who}:' if plans else '.'}"
-    shown = rows(plans[:MAX_SHOWN], facts, public=True)
-    return [messages.section(head), *shown, *more_line(count - len(shown))] if count else []
 
 
 MAX_SHOWN: Final = 10

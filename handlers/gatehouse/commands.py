@@ -144,7 +144,7 @@ class GatehouseFreeze(GatehouseCommand):
     what: str = takes(ToFreeze("WHAT", "what is to be frozen"))
     expiry: Expiry = takes(UNTIL_WHEN)
     start: Start | None = takes(START)
-    reason: str | None = takes(REASON)
+    because: str | None = takes(REASON)
 
 
 @dataclass(frozen=True)

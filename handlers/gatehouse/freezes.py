@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import glob
+from collections.abc import Iterable
 
 from bot.changes.freezing import NoFreeze
+from bot.changes.model.documents import Document
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
-from bot.policy.freezes import LISTS, ChatFreeze
+from bot.policy.freezes import LISTS, ChatFreeze, Freeze
+from bot.text.documents import NestedTooDeep
 from handlers.blocks.messages import ListPage
 from handlers.changes import freeze_view
 from handlers.changes.list_view import MAX_LISTED
 from handlers.changes.requests import resolve_end, resolve_start
-from handlers.gatehouse.answers import facts_of, readable, unreadable_services
 from handlers.gatehouse.commands import Covered, GatehouseFreeze, GatehouseFreezes, GatehouseUnfreeze, parse_covered
 from handlers.grammar.tokens import unquote_reason
 from handlers.rules.rule_edit import find_group, list_groups
 from handlers.slack.registry import handles
-from handlers.slack.reply import Caller, Posted, Private, Reply
+from handlers.slack.reply import Caller, Posted, Private, Reply, ShownFirst
 
 
 @handles(GatehouseFreezes)
@@ -34,15 +39,31 @@ async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse)
         starts, _ = await resolve_start(command.start, caller, gatehouse)
     until, _ = await resolve_end(command.expiry, starts, caller, gatehouse)
     by = {"id": caller.request[-24:], "by": caller.user, "channel": caller.channel, "made": gatehouse.now()}
-    why = unquote_reason(command.reason)
+    why = unquote_reason(command.because)
     made = ChatFreeze.model_validate({**by, "title": title, "from": starts, "to": until, "why": why, **named})
     plans = await freezes.planned_changes_in(made)
+    if not caller.confirmed:
+        raise ShownFirst(command, freeze_view.facts_before(await _count_covered(made, gatehouse), len(plans)))
     await freezes.make(made)
     has_override = any(rule.break_glass for rule in gatehouse.access.policy().guards)
-    shown = readable(plans, await unreadable_services(caller, gatehouse))
-    facts = await facts_of(shown, gatehouse)
-    message = freeze_view.freeze_message(made, shown, facts, unshown=len(plans) - len(shown), has_override=has_override)
-    return Posted(message)
+    return Posted(freeze_view.freeze_message(made, plans, has_override=has_override))
+
+
+async def _count_covered(freeze: Freeze, gatehouse: Gatehouse) -> dict[str, int | None]:
+    """Return how many rules and sites *freeze* covers, by their noun; None for what can't be read."""
+
+    def count(targets: Iterable[tuple[Target, Document | None]]) -> int:
+        edits = (Edit(kind=Kind.RULE_UPDATE, target=to, before=now, after=now) for to, now in targets)
+        return sum(map(freeze.covers, edits))
+
+    sites = count((Target(service="members", site=name), None) for name in gatehouse.sites)
+    try:
+        listed = (await gatehouse.rules.recent()).known
+        now = ((Target(service="rules", key=rule.id), rule.document()) for rule in listed)
+        # In a thread: of thousands of rules, it takes a while.
+        return {"rule": await asyncio.to_thread(count, now), "site": sites}
+    except (ClientError, NestedTooDeep):
+        return {"rule": None, "site": sites}
 
 
 async def _freeze_lists(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str, ...]]:

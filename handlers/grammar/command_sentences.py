@@ -11,7 +11,7 @@ from bot.text.times import duration_words
 from handlers.blocks import messages
 from handlers.blocks.buttons import command_text
 from handlers.blocks.messages import code, esc, join_words, moment, quote, url_code
-from handlers.gatehouse.commands import GatehouseUndo
+from handlers.gatehouse.commands import GatehouseFreeze, GatehouseUndo
 from handlers.grammar.command import Command, slash
 from handlers.grammar.time_fields import Expiry, Start, TypedTime
 from handlers.members.commands import (
@@ -171,6 +171,7 @@ CLAUSES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     RulesGroup: lambda command, context: (
         f"Switch {command.switch} the group {_names([command.group], context)}, with all its rules"
     ),
+    GatehouseFreeze: lambda command, _: f"Freeze {esc(command.what)}",
     MembersAdd: lambda command, _: f"Add {code(command.email)}{_site(command)}",
     MembersGrant: lambda command, context: (
         f"Grant {_people(command, context)} access to {_segment_names(command)}{_site(command)}"

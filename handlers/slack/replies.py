@@ -79,6 +79,8 @@ class Answers:
         await self._slack.post(caller.channel, reply.message)
         if reply.clicked is not None:
             await self._edit_clicked(caller, reply.clicked)
+        if caller.replacing:
+            await self._point_to_card(caller)
 
     async def _edit_clicked(self, caller: Caller, message: Message) -> None:
         """Put *message* in the place of the one in the channel whose button was clicked; nothing where there is none any more."""

@@ -17,6 +17,7 @@ from sandbox.demo import Sandbox
 from sandbox.services.seed import GROUPS, SHOP
 from sandbox.slack.message import Message
 from tests.conftest import until
+from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, undone
 from tests.stories.test_planned import OLD
 
@@ -170,6 +171,28 @@ async def test_nothing_takes_a_whole_host_before_its_count_was_shown(
         await alice.sees_change(state=State.PLANNED)
     else:
         await until(lambda: is_taken(workspace))
+
+
+@pytest.mark.parametrize("what", ["everything", "shop.example.com", "site:blog", "segment:vip", "group:Experiments"])
+async def test_a_freeze_holds_only_after_a_click_on_what_it_covers(
+    workspace: Sandbox, alice: Colleague, what: str
+) -> None:
+    await alice.types(f"/rules off {OLD} in 1h")
+    await alice.sees_change(state=State.PLANNED)
+    preview = await alice.says(f"/gatehouse freeze {what} until tomorrow 9:00 because cutover")
+
+    freezes = workspace.bot.gatehouse.changes.freezes
+    assert await freezes.all() == []
+    shown = alice.slack_text(preview)
+    assert "It holds for you, too. You can lift it alone, others two together." in shown
+    covers = {"everything": "29 rules, 2 sites and 1 planned", "site:blog": "1 site", "group:Experiments": "1 rule"}
+    assert f"It covers {covers.get(what, '23 rules and 1 planned')}" in shown or what == "segment:vip"
+    await alice.clicks(preview, "Do it")
+    await alice.sees("Nobody can change it")
+    await until(lambda: not list(buttons(preview.blocks)))
+    assert len(await freezes.all()) == 1
+    await alice.says(f"/gatehouse unfreeze {what}")
+    assert await freezes.all() == []
 
 
 @pytest.mark.parametrize(

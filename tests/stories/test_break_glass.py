@@ -72,6 +72,7 @@ async def test_an_override_is_none_of_a_freeze_that_came_after_it(
     await granted_alone(alice, f"/members grant {ANNA} beta in 1h", State.PLANNED)
     # A word about the override may come as the first answer to this.
     await cara.types("/gatehouse freeze everything for 2h because cutover")
+    await cara.clicks(await cara.sees("It holds for you"), "Do it")
     await cara.sees("is frozen until")
 
     clock.ahead += timedelta(minutes=61)

@@ -17,7 +17,7 @@ from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended, undone
 from tests.harness.held_service import Held as HeldService
 from tests.harness.looking import approve_card
-from tests.stories.test_planned import ANNA, HOUR, MOMENT, NAME, OLD, status
+from tests.stories.test_planned import ANNA, HOUR, MOMENT, OLD, status
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ FREEZE = "/gatehouse freeze shop.example.com for 2h because cutover"
 async def test_what_is_frozen_is_not_changed_but_planned_for_after(
     workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock, text: str
 ) -> None:
-    await bob.says(FREEZE)
+    await bob.does(FREEZE)
     refused = await alice.is_refused(text)
 
     assert "cutover" in alice.slack_text(refused)
@@ -55,7 +55,7 @@ async def test_what_is_frozen_is_not_changed_but_planned_for_after(
 
 
 async def test_what_would_be_over_by_then_is_not_offered_for_then(alice: Colleague, bob: Colleague) -> None:
-    await bob.says("/gatehouse freeze everything for 5h because cutover")
+    await bob.does("/gatehouse freeze everything for 5h because cutover")
     soon = f"{datetime.now(ZoneInfo('Europe/Berlin')) + timedelta(hours=2):%d %B %H:%M}"
     answer = await alice.says(f"/rules off {OLD} until {soon}")
 
@@ -74,7 +74,7 @@ async def test_what_would_be_over_by_then_is_not_offered_for_then(alice: Colleag
 async def test_what_a_sentence_asks_for_is_planned_for_after_the_freeze(
     workspace: Sandbox, alice: Colleague, bob: Colleague, text: str, label: str
 ) -> None:
-    await bob.says("/gatehouse freeze everything for 2h because cutover")
+    await bob.does("/gatehouse freeze everything for 2h because cutover")
     await alice.clicks(await alice.says(text), label)
     refused = await alice.sees_problem("cutover")
 
@@ -84,13 +84,13 @@ async def test_what_a_sentence_asks_for_is_planned_for_after_the_freeze(
 
 @pytest.mark.parametrize("text", ["/rules off Redirect_track1", f"/members grant {ANNA} vip"])
 async def test_all_else_is_changed_as_ever(workspace: Sandbox, alice: Colleague, bob: Colleague, text: str) -> None:
-    await bob.says(FREEZE)
+    await bob.does(FREEZE)
     await alice.says(text)
     await alice.sees_change()
 
 
 async def test_everything_is_everything(workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock) -> None:
-    await bob.says("/gatehouse freeze everything for 2h")
+    await bob.does("/gatehouse freeze everything for 2h")
     await alice.is_refused("/rules off Redirect_imgs2")
     await alice.is_refused(f"/members grant {ANNA} vip")
     clock.ahead += 2 * HOUR + MOMENT
@@ -103,7 +103,7 @@ async def test_what_is_temporary_ends_and_may_be_ended(
 ) -> None:
     await alice.says(f"/rules off {OLD} for 1h")
     await alice.sees_change()
-    await bob.says(FREEZE)
+    await bob.does(FREEZE)
     clock.ahead += HOUR + MOMENT
     await alice.sees_change(where=ended)
     assert status(workspace) == "Active"
@@ -114,7 +114,7 @@ async def test_a_request_waits_for_the_end_of_the_freeze(
     workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, clock: Clock
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
-    await bob.says(FREEZE)
+    await bob.does(FREEZE)
     await until(lambda: "cutover" in str(card.blocks))
     await approve_card(cara, card)
     await cara.sees_problem()
@@ -127,12 +127,12 @@ async def test_a_request_waits_for_the_end_of_the_freeze(
 
 
 @pytest.mark.threat("B18")
-async def test_what_is_planned_within_is_named_and_held_at_its_start(
+async def test_what_is_planned_within_is_counted_and_held_at_its_start(
     workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, clock: Clock
 ) -> None:
     await alice.types(f"/rules off {OLD} in 1h")
     card = await alice.sees_change(state=State.PLANNED)
-    assert NAME in bob.slack_text(await bob.says(FREEZE))
+    assert "1 planned change won’t start" in bob.slack_text(await bob.does(FREEZE))
     clock.ahead += HOUR + MOMENT
     held = await alice.sees_change(state=State.PLANNED, where=lambda change: change.run.held is Held.FROZEN)
     assert held.ts == card.ts
@@ -152,7 +152,7 @@ async def test_an_approval_that_comes_after_the_start_is_for_now_which_is_frozen
 ) -> None:
     await alice.types(f"/rules delete {OLD} in 1h")
     card = await alice.sees_change(state=State.PROPOSED)
-    await bob.says("/gatehouse freeze shop.example.com in 65m for 2h because cutover")
+    await bob.does("/gatehouse freeze shop.example.com in 65m for 2h because cutover")
     clock.ahead += HOUR + timedelta(minutes=10)
     await approve_card(cara, card)
     await cara.sees_problem("cutover")
@@ -163,7 +163,7 @@ async def test_an_approval_that_comes_after_the_start_is_for_now_which_is_frozen
 async def test_a_form_says_that_its_rule_is_frozen_and_keeps_what_was_typed(
     workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
 ) -> None:
-    await bob.says(FREEZE)
+    await bob.does(FREEZE)
     await alice.opens(f"/rules edit {OLD}")
     assert "is frozen until" in alice.form
     alice.fills(Name="After the sale")
@@ -180,7 +180,7 @@ async def test_a_bulk_change_under_way_goes_on(workspace: Sandbox, alice: Collea
     await alice.types(f"/rules off {OLD} Redirect_chk01 Redirect_imgs2")
     async with asyncio.timeout(30):
         await held.asked.wait()
-    await bob.types("/gatehouse freeze everything for 2h")
+    await bob.does("/gatehouse freeze everything for 2h")
     await bob.sees("goes on")  # the card of what is under way may come as late
     held.free.set()
     await alice.sees_set(applied=3)
@@ -188,7 +188,7 @@ async def test_a_bulk_change_under_way_goes_on(workspace: Sandbox, alice: Collea
 
 @pytest.mark.threat("B18")
 async def test_its_maker_lifts_a_freeze_alone(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
-    card = await bob.says(FREEZE)
+    card = await bob.does(FREEZE)
     await alice.is_refused(f"/rules off {OLD}")
     await bob.clicks(card, "Lift")
     await bob.sees("was lifted")
@@ -200,7 +200,7 @@ async def test_its_maker_lifts_a_freeze_alone(workspace: Sandbox, alice: Colleag
 async def test_two_others_lift_a_freeze_together(
     workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
 ) -> None:
-    card = await bob.says(FREEZE)
+    card = await bob.does(FREEZE)
     await cara.clicks(card, "Lift")
     again = await cara.sees("Someone else has to agree")
     await cara.sees("asked to lift it")
@@ -217,7 +217,7 @@ async def test_two_others_lift_a_freeze_together(
 
 
 async def test_who_clicks_twice_to_lift_it_has_asked_once(alice: Colleague, bob: Colleague) -> None:
-    card = await bob.says(FREEZE)
+    card = await bob.does(FREEZE)
     await asyncio.gather(*[alice.clicks(card, "Lift") for _ in range(2)])
 
     await alice.sees_problem("You already asked")
@@ -228,7 +228,7 @@ async def test_who_clicks_twice_to_lift_it_has_asked_once(alice: Colleague, bob:
 async def test_of_two_who_lift_it_at_once_both_are_counted(
     workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
 ) -> None:
-    card = await bob.says(FREEZE)
+    card = await bob.does(FREEZE)
     await asyncio.gather(alice.clicks(card, "Lift"), cara.clicks(card, "Lift"))
 
     await alice.sees("was lifted")
@@ -239,23 +239,10 @@ async def test_of_two_who_lift_it_at_once_both_are_counted(
 async def test_what_another_freeze_covers_stays_frozen(
     workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
 ) -> None:
-    await alice.says("/gatehouse freeze everything for 4h because migration")
-    await bob.clicks(await bob.says(FREEZE), "Lift")
+    await alice.does("/gatehouse freeze everything for 4h because migration")
+    await bob.clicks(await bob.does(FREEZE), "Lift")
     await alice.sees("was lifted")
     assert "migration" in alice.slack_text(await alice.is_refused(f"/rules off {OLD}"))
-
-
-@pytest.mark.parametrize("text", [FREEZE, "/gatehouse freeze everything for 2h"])
-async def test_what_is_frozen_is_not_frozen_a_second_time(
-    workspace: Sandbox, alice: Colleague, bob: Colleague, text: str
-) -> None:
-    await bob.says(text)
-    await bob.is_refused(text)
-    made = await workspace.bot.gatehouse.changes.freezes.chat_freezes()
-    assert len(made) == 1
-
-    await bob.says(text.replace("2h", "4h"))
-    assert len(await workspace.bot.gatehouse.changes.freezes.chat_freezes()) == 2, "a longer one holds for longer"
 
 
 @pytest.mark.threat("B18")
@@ -264,7 +251,7 @@ async def test_in_a_freeze_ones_own_act_is_undone_but_not_done_again(
 ) -> None:
     await alice.says(f"/rules off {OLD}")
     card = await alice.sees_change()
-    await bob.says(FREEZE)
+    await bob.does(FREEZE)
 
     await alice.clicks(card, "Undo")
     back = await alice.sees_change(where=undone)
@@ -286,7 +273,7 @@ async def test_in_a_freeze_ones_own_act_is_undone_but_not_done_again(
 async def test_a_freeze_is_lifted_in_whatever_words_it_was_made(
     alice: Colleague, bob: Colleague, frozen: str, lifted: str
 ) -> None:
-    await alice.says(f"/gatehouse freeze {frozen} for 1h")
+    await alice.does(f"/gatehouse freeze {frozen} for 1h")
     await alice.says(f"/gatehouse unfreeze {lifted}")
     await bob.says(f"/gatehouse unfreeze {lifted}")
     await bob.sees("was lifted")
@@ -311,7 +298,7 @@ break_glass = ["oncall"]
 async def test_where_an_override_passes_a_freeze_the_preview_offers_the_request_too(
     workspace: Sandbox, alice: Colleague, bob: Colleague
 ) -> None:
-    await bob.says(FREEZE)
+    await bob.does(FREEZE)
     preview = await alice.says("/rules pause old shop")
 
     await alice.clicks(preview, "Do it")
@@ -323,7 +310,7 @@ async def test_where_an_override_passes_a_freeze_the_preview_offers_the_request_
 async def test_the_emergency_override_passes(
     workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
 ) -> None:
-    await bob.says(FREEZE)
+    await bob.does(FREEZE)
     card = await alice.says(f"/rules off {OLD}")
     await alice.clicks(card, "v1.decide.confirm", confirm=True)
     await alice.sees_problem()
@@ -337,7 +324,7 @@ async def test_the_emergency_override_passes(
 async def test_a_card_says_what_is_frozen_as_long_as_it_is(
     workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
 ) -> None:
-    freeze = await bob.says(FREEZE)
+    freeze = await bob.does(FREEZE)
     card = await alice.says(f"/rules off {OLD}")
     assert "only an emergency override gets through" in alice.slack_text(card)
     await bob.clicks(freeze, "Lift")
@@ -350,7 +337,7 @@ async def test_a_card_says_what_is_frozen_as_long_as_it_is(
 @pytest.mark.policy(OVERRIDE.replace('"none"', '"confirm"'))
 async def test_what_was_requested_before_a_freeze_can_be_overridden(alice: Colleague, bob: Colleague) -> None:
     card = await alice.says(f"/rules off {OLD}")
-    await bob.says(FREEZE)
+    await bob.does(FREEZE)
     await until(lambda: "cutover" in str(card.blocks))
     await alice.overrides(card)
     await alice.sees_change(where=lambda change: change.decision.glass_broken)
@@ -360,7 +347,7 @@ async def test_what_was_requested_before_a_freeze_can_be_overridden(alice: Colle
 async def test_another_time_out_of_a_freeze_is_not_called_frozen(
     workspace: Sandbox, alice: Colleague, bob: Colleague
 ) -> None:
-    await alice.says("/gatehouse freeze everything in 1h for 2h")
+    await alice.does("/gatehouse freeze everything in 1h for 2h")
     plan = await alice.says(f"/rules off {OLD} in 90m")
     await alice.overrides(plan)
     planned = await alice.sees_change(state=State.PLANNED)
@@ -399,7 +386,7 @@ async def test_what_is_no_freeze_is_told(alice: Colleague, words: str) -> None:
 
 
 async def test_home_says_what_is_frozen(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
-    await bob.says(FREEZE)
+    await bob.does(FREEZE)
     assert "cutover" in str(await alice.opens_home("cutover"))
 
 

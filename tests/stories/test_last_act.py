@@ -147,7 +147,7 @@ async def happens(what: str | int, alice: Colleague, cara: Colleague, clock: Clo
     elif what == "edited":
         rules.put({**(rules.get(OLD) or {}), "description": "Theirs"})
     elif what.startswith("/"):
-        await alice.says(what)
+        await alice.does(what)
     elif what.startswith("cara:"):
         await cara.says(what.removeprefix("cara:"))
     else:

@@ -53,7 +53,7 @@ async def test_items_that_cannot_be_read_stop_their_bulk_change_and_nothing_else
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     assert workspace.services.rules.calls("DELETE") == []
     assert "Delete 2 rules" in alice.slack_text(await alice.says("/gatehouse pending"))
-    assert "cutover" in alice.slack_text(await alice.says("/gatehouse freeze shop.example.com for 2h because cutover"))
+    assert "cutover" in alice.slack_text(await alice.does("/gatehouse freeze shop.example.com for 2h because cutover"))
     status = alice.slack_text(await alice.says("/gatehouse status"))
     assert "can't read the record of change" in status
     assert "nobody@" not in status

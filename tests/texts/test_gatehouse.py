@@ -443,13 +443,15 @@ Extra segments (optional): <beta>
 def test_freezes() -> None:
     assert texts(gatehouse.freezes()) == snapshot(
         {
+            "before a freeze": """\
+:snowflake: It covers 29 rules, 2 sites and 1 planned change.
+It holds for you, too. You can lift it alone, others two together.\
+""",
             "frozen": """\
 shop.example.com is frozen
 (snowflake) shop.example.com is frozen until 2026-11-23 01:24 UTC by @cara (“cutover”).
 Nobody can change it. @cara, or two others, can lift it.
-1 planned change won’t start, planned by @alice:
-Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · planned, starts 2026-11-21 02:24 UTC
-@alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+1 planned change won’t start, planned by @alice.
 Temporary changes still revert, and what is under way goes on. Emergency overrides still pass.
 [Lift]\
 """,
