@@ -19,7 +19,8 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import OPEN, Item, Outcome
-from bot.changes.model.moves import Fail, Finish, Refused
+from bot.changes.model.moves import Fail, Finish
+from bot.changes.model.parts import Frozen, LostRight, Refused
 from bot.changes.proposals import item_change
 from bot.changes.targets import Look, Snapshot
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, keep_change_lease, work_off
@@ -329,11 +330,11 @@ class BatchWorker:
         chunks = Chunks(self.journal.store.items, whole.id)
         return BatchExecutor(self, whole, lease, chunks, self.executor.with_lease(lease), refused)
 
-    async def _end(self, whole: Change, refusal: Refused | None) -> None:
+    async def _end(self, whole: Change, refusal: Refused | LostRight | Frozen | None) -> None:
         """End *whole*: as done where any item was done, or may have been; the card has the outcome of each item."""
         tally = await self.journal.store.items.tally(whole.id)
         done = tally.of((Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)) > 0
         was_begun = done or whole.run.attempt > 1
-        if was_begun and refusal is not None and refusal.code in {TOO_OLD, END_PASSED}:
+        if was_begun and isinstance(refusal, Refused) and refusal.code in {TOO_OLD, END_PASSED}:
             refusal = None
         await self.executor.end(whole, Finish(why=refusal) if done else Fail(why=refusal))

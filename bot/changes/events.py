@@ -51,7 +51,10 @@ def event_of_request(change: Change) -> Event:
 
 def _end_details(change: Change) -> dict[str, Any]:
     """Return the audit details of an end: the service's words, the target as it is now, and as it was before."""
-    known = {"outcome": change.run.outcome, "undoes": change.request.undoes}
+    known = {
+        "outcome": "" if change.state is State.APPLIED else change.run.refusal.words,
+        "undoes": change.request.undoes,
+    }
     details: dict[str, Any] = {name: value for name, value in known.items() if value}
     if change.state in {State.APPLIED, State.STALE, State.FAILED}:
         details |= {"before": change.edit.before, "now": change.run.result}

@@ -16,8 +16,8 @@ from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Kind, Target
-from bot.changes.model.moves import Defer, Ended, Fail, GiveUp, MarkUnknown, Move, Refused
-from bot.changes.model.parts import Guard
+from bot.changes.model.moves import Defer, Ended, Fail, GiveUp, MarkUnknown, Move
+from bot.changes.model.parts import Frozen, Guard, LostRight, Refused
 from bot.changes.model.states import State
 from bot.changes.refusals import Unrecorded
 from bot.changes.targets import LOOKING, Adapter, AdapterOf, Differs, EndPassed, Look
@@ -58,12 +58,6 @@ TOO_OLD: Final = "TooOld"
 
 END_PASSED: Final = EndPassed.code
 """The refusal code of a change whose end passed while it waited. Gatehouse sets it, not a service."""
-
-FROZEN: Final = "Frozen"
-"""The refusal code of a change that was frozen while it waited; *outcome* is the end of the freeze, in ISO 8601."""
-
-LOST_RIGHT: Final = "LostRight"
-"""The refusal code of a change whose requester or approver lost their right while it waited; *outcome* says why."""
 
 Failpoint = Callable[[str], None]
 """Called with the name of each step at which a drill may kill the process."""
@@ -131,7 +125,7 @@ class Executor:
         """Whether the end of *change* is past: then it isn't applied, since it would have to be reverted at once."""
         return change.request.reverts_at is not None and change.request.reverts_at <= self.journal.now()
 
-    async def refusal(self, change: Change) -> Refused | None:
+    async def refusal(self, change: Change) -> Refused | LostRight | Frozen | None:
         """Return why a decided change may no longer be applied; None where it may.
 
         Where time has passed since the decision, freezes and the rights of its requester and approvers are checked again.
@@ -147,12 +141,12 @@ class Executor:
         try:
             await self.access.require_still_allowed(change, self.journal.now() - GROUPS_SHARED_FOR)
         except NotAllowed as error:
-            return Refused(code=LOST_RIGHT, words=error.why.value, who=error.user)
+            return LostRight(who=error.user, why=error.why)
         # A freeze stops nothing that was begun before it, and a change that was taken over was begun.
         if change.run.attempt > 1:
             return None
         freeze = await self.freezes.find_for_change(change, self.journal.now())
-        return None if freeze is None else Refused(code=FROZEN, words=freeze.until.isoformat())
+        return None if freeze is None else Frozen(until=freeze.until)
 
     async def _handle_refusal(self, change: Change) -> Change | None:
         """End *change* where it may no longer be applied, defer it where Slack is unavailable; return None where it may be.

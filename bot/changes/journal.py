@@ -18,7 +18,7 @@ from bot.changes.events import count_ends, event_of, event_of_claim, event_of_mo
 from bot.changes.model.change import Change
 from bot.changes.model.items import Item
 from bot.changes.model.moves import GATEHOUSE, Approve, Ended, Invalidate, Move, Plan
-from bot.changes.model.parts import Guard, Held
+from bot.changes.model.parts import Guard, Held, LostRight
 from bot.changes.model.states import State
 from bot.changes.refusals import NotTemporary, UnknownChange
 from bot.policy.inquiry import NotAllowed
@@ -229,7 +229,7 @@ class Journal:
             if not is_same or planned.run.held:
                 return planned
             run = replace(planned.run, held=why, held_at=now)
-            run = run if lost is None else replace(run, lost_right=lost.user, outcome=lost.why.value)
+            run = run if lost is None else replace(run, why_not=LostRight(who=lost.user, why=lost.why))
             return replace(planned, run=run)
 
         await self.record(change, "held", GATEHOUSE, keep, note=Purpose.HELD.of(now))

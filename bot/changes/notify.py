@@ -211,5 +211,5 @@ class OutboxWorker:
 
 def _is_tried_again(change: Change) -> bool:
     """Whether *change* is a try of an automatic end, and not its last one: what was to end tells of it."""
-    is_last = change.state is State.APPLIED or change.run.refusal in PERMANENT_CODES
+    is_last = change.state is State.APPLIED or change.run.refusal.code in PERMANENT_CODES
     return change.is_automatic and not is_last

@@ -209,7 +209,7 @@ def _turn(change: Change) -> tuple[datetime, bool, float]:
 
 def _is_transient(failed: Change) -> bool:
     """Whether *failed* may succeed at the next try."""
-    return failed.run.refusal not in PERMANENT_CODES
+    return failed.run.refusal.code not in PERMANENT_CODES
 
 
 def _cause(change: Change, timer: Delivery, now: datetime) -> Cause:

@@ -11,7 +11,8 @@ from typing import Any, Final, TypeAlias
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, canonical_form, contains_all
 from bot.changes.model.edits import Kind
-from bot.changes.model.moves import Fail, Finish, Invalidate, MarkUnknown, Move, Refused
+from bot.changes.model.moves import Fail, Finish, Invalidate, MarkUnknown, Move
+from bot.changes.model.parts import Refused
 from bot.changes.targets import Adapter, Answer, Differs, EndPassed, Snapshot, read_live
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refusal
 
@@ -195,9 +196,9 @@ def classify(sent: Sent, reading: Reading) -> Move | None:
     altered = sent.answer is not None and diverged and None not in (reading.live, change.edit.after)
     if reading.is_done or altered:
         key = change.edit.target.key or (reading.live or {}).get("id")
-        return Finish(live=reading.live, key=key, answer=None if sent.answer is None else sent.answer.text)
+        return Finish(live=reading.live, key=key)
     if sent.answer is not None:
-        return MarkUnknown(answer=sent.answer.text, key=change.edit.target.key)
+        return MarkUnknown(accepted=True, key=change.edit.target.key)
     if sent.is_mixed and reading.is_undone and change.run.attempt <= 1:
         return Fail(why=_refusal_of(error))
     refused = isinstance(error, Refusal) and not isinstance(error, RateLimited)

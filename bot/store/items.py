@@ -106,7 +106,7 @@ class Items:
                 "which": change.item_number,
                 "outcome": Outcome(change.state),
                 "change_id": change.id,
-                "why": "" if change.state is State.APPLIED else change.run.outcome,
+                "why": "" if change.state is State.APPLIED else change.run.refusal.words,
             }
             for change in changes
         ]

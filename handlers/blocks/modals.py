@@ -240,7 +240,7 @@ def end_of_form(change: Change) -> View:
     name = str(about.get("name") or change.edit.target.key)
     title = esc(name) if change.edit.target.service == "members" else quote(name)
     if change.state is State.FAILED:
-        why = f"*Nothing was changed.* {as_sentence(esc(change.run.outcome))}"
+        why = f"*Nothing was changed.* {as_sentence(esc(change.run.refusal.words))}"
         return frame("Gatehouse", [warning(why)], callback_id="v1.notice")
     if change.state is State.STALE:
         return changed_view()

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from bot.changes.execute import LOST_RIGHT
 from bot.changes.model.change import Change
 from bot.changes.model.items import Outcome, Tally
 from bot.changes.model.states import State
@@ -126,8 +125,8 @@ def _remarks(change: Change, progress: Progress | None) -> Iterator[str]:
         yield ending
     if progress is None or change.state is not State.APPLIED:
         return
-    if change.run.refusal == LOST_RIGHT:
-        yield f"*The rest was not done:* {why_not_any_more(change)}."
+    if lost := why_not_any_more(change):
+        yield f"*The rest was not done:* {lost}."
     elif change.run.stopped_by:
         yield f"*Stopped* by <@{change.run.stopped_by}>."
     if progress.tally[Outcome.UNKNOWN]:

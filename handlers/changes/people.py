@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bot.changes.model.change import Change
-from bot.changes.model.parts import Cause, CauseKind, Guard
+from bot.changes.model.parts import Cause, CauseKind, Guard, LostRight
 from bot.changes.model.states import State
 from bot.policy.model import Why
 from bot.text.emails import mask_emails
@@ -118,5 +118,6 @@ def lost_right_clause(user: str, why: Why) -> str:
 
 
 def why_not_any_more(change: Change) -> str:
-    """Return who had lost the right to *change* when it was to be executed, and why."""
-    return lost_right_clause(change.run.lost_right, Why(change.run.outcome))
+    """Return who had lost the right to *change* when it was to be executed, and why; empty where nobody had."""
+    lost = change.run.why_not
+    return lost_right_clause(lost.who, Why(lost.why)) if isinstance(lost, LostRight) else ""

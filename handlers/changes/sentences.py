@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Final, assert_never
 
 from bot.changes.consequences import HELD_LONGEST
-from bot.changes.execute import END_PASSED, FROZEN, HELD_FOR, LOST_RIGHT, TOO_OLD
+from bot.changes.execute import END_PASSED, HELD_FOR, TOO_OLD
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.moves import GATEHOUSE
 from bot.changes.model.obligation import with_parts
-from bot.changes.model.parts import Guard, Held, Undone
+from bot.changes.model.parts import Frozen, Guard, Held, Undone
 from bot.changes.model.states import State
 from bot.clients.errors import REFUSALS, Failing, OutcomeUnknown, Unreachable
 from handlers.changes.people import (
@@ -168,7 +167,11 @@ def held_line(change: Change) -> str:
 
 def _failure_reason(change: Change) -> str:
     """Return why *change* failed: in the service's words if it refused; empty for a bulk change, whose items say it."""
-    refusal = change.run.refusal
+    if isinstance(frozen := change.run.why_not, Frozen):
+        return f"It was frozen before it could be done, until {when(frozen.until)}."
+    if lost := why_not_any_more(change):
+        return f"{lost if lost.startswith('<') else lost[:1].upper() + lost[1:]}."
+    refusal = change.run.refusal.code
     if refusal == END_PASSED:
         return (
             f"It was to last{until(change)}, which passed before it could be done. Request it again with a later end."
@@ -177,14 +180,9 @@ def _failure_reason(change: Change) -> str:
         is_approved = change.decision.guard is Guard.APPROVE
         late = "The approval was more than an hour old" if is_approved else "It couldn’t be done within an hour"
         return f"{late}. Request it again."
-    if refusal == FROZEN:
-        return f"It was frozen before it could be done, until {when(datetime.fromisoformat(change.run.outcome))}."
-    if refusal == LOST_RIGHT:
-        lost = why_not_any_more(change)
-        return f"{lost if lost.startswith('<') else lost[:1].upper() + lost[1:]}."
-    if not change.run.outcome:
+    if not change.run.refusal.words:
         return "" if change.is_bulk else "The service shows no sign of it."
-    why = public_text(change.run.outcome)
+    why = public_text(change.run.refusal.words)
     if refusal in REFUSALS:
         return f"The service says: “{why}”."
     if refusal == OutcomeUnknown.code:

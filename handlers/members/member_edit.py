@@ -149,8 +149,8 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
 def _end_view(form: MemberForm, change: Change) -> View:
     if change.state is not State.FAILED:
         return end_of_form(change)
-    field = SEGMENTS if "segment" in change.run.outcome.lower() else ""
-    words = f"Nothing was changed. {as_sentence(change.run.outcome)}"
+    field = SEGMENTS if "segment" in change.run.refusal.words.lower() else ""
+    words = f"Nothing was changed. {as_sentence(change.run.refusal.words)}"
     return form.with_notes({field: words}).view()
 
 

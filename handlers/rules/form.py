@@ -169,8 +169,8 @@ def _end_view(form: RuleForm, change: Change) -> View:
         InvalidPairs.code: form.block_of_pair(1),
         TypeChangeRefused.code: "type" if form.asks_type else "name",
     }
-    words = f"Nothing was changed. {as_sentence(change.run.outcome)}"
-    return form.with_notes({where.get(change.run.refusal or "", ""): words}).view()
+    words = f"Nothing was changed. {as_sentence(change.run.refusal.words)}"
+    return form.with_notes({where.get(change.run.refusal.code, ""): words}).view()
 
 
 @clicks("form.type")

@@ -57,7 +57,7 @@ SEGMENTS_OF: Final = "allowedSegments"
 UNTOUCHED: Final = frozenset({Outcome.WAITING, Outcome.BUSY, Outcome.FAILED, Outcome.STOPPED, Outcome.SKIPPED})
 """What an item may be that never became a change."""
 FIXED_AT_THE_END: Final = ("state", "edit.target", "decision.decided_by")
-FIXED_OF_RUN: Final = ("result", "outcome", "refusal", "finished_at", "attempt")
+FIXED_OF_RUN: Final = ("result", "why_not", "finished_at", "attempt")
 
 LEAST: Final[Mapping[str, Mapping[str, Guard]]] = {
     "default": {"rule.delete": Guard.CONFIRM, "member.remove": Guard.CONFIRM},
@@ -496,7 +496,7 @@ def _is_done_end(change: Change) -> bool:
 
 def _is_vain_end(change: Change) -> bool:
     """Whether it is a try of an automatic end that came to nothing and was not refused, which what was to end tells."""
-    return change.is_automatic and change.state is not State.APPLIED and change.run.refusal not in PERMANENT_CODES
+    return change.is_automatic and change.state is not State.APPLIED and change.run.refusal.code not in PERMANENT_CODES
 
 
 def _passed_a_decision(old: Change | None, new: Change) -> bool:

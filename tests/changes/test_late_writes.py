@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, MAX_LOOKS, TOO_OLD
+from bot.changes.execute import END_PASSED, HELD_FOR, MAX_LOOKS, TOO_OLD
 from bot.changes.journal import LEASE
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.moves import Fail
@@ -223,7 +223,7 @@ def _creation(after: Record) -> Edit:
     return Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=after)
 
 
-@pytest.mark.parametrize("refusal", [TOO_OLD, END_PASSED, LOST_RIGHT])
+@pytest.mark.parametrize("refusal", [TOO_OLD, END_PASSED, "a right was lost"])
 async def test_what_may_have_been_sent_is_not_failed_because_it_may_not_be_done_any_more(
     world: World, mine: Replica, refusal: str
 ) -> None:
@@ -234,7 +234,7 @@ async def test_what_may_have_been_sent_is_not_failed_because_it_may_not_be_done_
     if refusal == TOO_OLD:
         world.clock.moment += HELD_FOR - LEASE / 2
     assert await mine.pipeline.journal.claim(change.id) is not None
-    if refusal == LOST_RIGHT:
+    if refusal == "a right was lost":
         world.directory.people[ALICE] = Person(ALICE, barred=Why.DEACTIVATED)
     other = replica(world, "other", count(1))
 

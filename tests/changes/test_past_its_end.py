@@ -59,7 +59,7 @@ async def test_nothing_is_sent_after_the_end(world: World, mine: Replica, *, sev
 
     change = await mine.pipeline.journal.get(change.id)
     assert world.services.rules.calls("PUT") == []
-    assert (change.state, change.run.refusal) == (State.FAILED, END_PASSED)
+    assert (change.state, change.run.refusal.code) == (State.FAILED, END_PASSED)
     with pytest.raises(TimeIsPast):
         await mine.pipeline.proposer.submit(wanted, idempotency_key="again")
 

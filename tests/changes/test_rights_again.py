@@ -7,15 +7,16 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
+from types import NoneType
 from typing import Final, TypeAlias
 
 import pytest
 
-from bot.changes.execute import FROZEN, LOST_RIGHT, MAX_SENDS, TOO_OLD
+from bot.changes.execute import MAX_SENDS, TOO_OLD
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Outcome
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.parts import ChangeRequest, Frozen, LostRight
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
@@ -144,12 +145,7 @@ async def test_what_waited_for_its_service_is_not_done_by_those_who_may_not_any_
 
     ended = await settled(world, mine, change)
 
-    assert (ended.state, ended.run.refusal, ended.run.lost_right, ended.run.outcome) == (
-        State.FAILED,
-        LOST_RIGHT,
-        who,
-        why,
-    )
+    assert (ended.state, ended.run.why_not) == (State.FAILED, LostRight(who=who, why=why))
     assert world.calls_that_write() == 0
 
 
@@ -164,7 +160,8 @@ async def test_who_went_ahead_alone_must_still_be_one_who_may(world: World) -> N
 
     ended = await settled(world, mine, change)
 
-    assert (ended.state, ended.run.lost_right) == (State.FAILED, DAN)
+    assert isinstance(lost := ended.run.why_not, LostRight)
+    assert (ended.state, lost.who) == (State.FAILED, DAN)
     assert world.calls_that_write() == 0
 
 
@@ -188,7 +185,9 @@ async def test_what_a_process_left_is_not_done_by_somebody_who_may_not_any_more(
     assert found.state in ({State.APPLIED} if before else {State.FAILED, State.UNKNOWN})
     ended = await clear(world, mine, change)
 
-    assert (ended.state, ended.run.refusal) == ((State.APPLIED, None) if before else (State.FAILED, LOST_RIGHT))
+    assert (ended.state, type(ended.run.why_not)) == (
+        (State.APPLIED, NoneType) if before else (State.FAILED, LostRight)
+    )
     assert world.calls_that_write() == before
 
 
@@ -207,7 +206,7 @@ async def test_what_waited_for_its_service_is_not_done_in_a_freeze(world: World)
     world.clock.moment += A_WHILE
 
     ended = await settled(world, mine, change)
-    assert (ended.state, ended.run.refusal) == (State.FAILED, FROZEN)
+    assert (ended.state, type(ended.run.why_not)) == (State.FAILED, Frozen)
     assert world.calls_that_write() == 0
 
 
@@ -226,7 +225,7 @@ async def test_a_set_that_waited_is_not_begun_in_a_freeze_but_gone_on_with(world
 
     assert await mine.carry_out_a_set()
     ended = await clear(world, mine, whole)
-    assert (ended.state, ended.run.refusal) == ((State.APPLIED, None) if is_begun else (State.FAILED, FROZEN))
+    assert (ended.state, type(ended.run.why_not)) == ((State.APPLIED, NoneType) if is_begun else (State.FAILED, Frozen))
 
 
 async def test_where_slack_does_not_say_it_waits_and_is_done_once_slack_does(world: World) -> None:
@@ -271,7 +270,7 @@ async def test_it_waits_no_longer_for_slack_than_an_approval_holds(world: World)
 
     ended = await settled(world, mine, change)
 
-    assert (ended.state, ended.run.refusal) == (State.FAILED, TOO_OLD)
+    assert (ended.state, ended.run.refusal.code) == (State.FAILED, TOO_OLD)
 
 
 @pytest.mark.parametrize("accident", [None, *range(1, 8)])
@@ -318,12 +317,7 @@ async def test_a_set_that_waited_is_not_begun(world: World, loss: Loss, who: str
     assert await mine.carry_out_a_set()
 
     ended = await mine.pipeline.journal.get(whole.id)
-    assert (ended.state, ended.run.refusal, ended.run.lost_right, ended.run.outcome) == (
-        State.FAILED,
-        LOST_RIGHT,
-        who,
-        why,
-    )
+    assert (ended.state, ended.run.why_not) == (State.FAILED, LostRight(who=who, why=why))
     assert await world.store.items.tally(whole.id) == {Outcome.STOPPED: 2}
     assert world.calls_that_write() == 0
 
@@ -353,7 +347,7 @@ async def test_a_set_that_a_process_left_is_not_gone_on_with(world: World, step:
     assert counts.get(Outcome.APPLIED, 0) == names(world).count("Ours")
     may_be_done = counts.get(Outcome.APPLIED, 0) + found.get(Outcome.UNKNOWN, 0)
     assert ended.state is (State.APPLIED if may_be_done else State.FAILED)
-    assert ended.run.refusal == (LOST_RIGHT if before < len(RULE_IDS) else ended.run.refusal)
+    assert before == len(RULE_IDS) or isinstance(ended.run.why_not, LostRight)
 
 
 async def test_a_set_waits_for_slack(world: World) -> None:

@@ -78,4 +78,4 @@ async def test_one_change_there_fails_with_why(world: World, mine: Replica) -> N
     executor = replace(mine.pipeline.executor, adapter=Services(world.rules, world.groups, {}).adapter)
     ended = await executor.go_on(approved)
 
-    assert (ended.state, ended.run.outcome) == (State.FAILED, "no setting names the site gone any more")
+    assert (ended.state, ended.run.refusal.words) == (State.FAILED, "no setting names the site gone any more")

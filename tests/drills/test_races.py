@@ -92,7 +92,7 @@ async def check(fleet: Fleet, ended: list[Change]) -> int:
         assert len([one for one in events[change.id] if one in DECISIONS]) == 1, events[change.id]
     applied = {change.edit.target.key for change in ended if change.state is State.APPLIED}
     odd = [change for change in ended if change.state not in {State.APPLIED, State.DENIED, State.CANCELLED}]
-    assert not odd, [(change.state, change.run.attempt, change.run.refusal, change.run.outcome) for change in odd]
+    assert not odd, [(change.state, change.run.attempt, change.run.why_not) for change in odd]
     assert fleet.deletes() == {key: 1 for key in applied if key}
     assert all(
         (fleet.services.rules.get(change.edit.target.key or "") is None) == (change.edit.target.key in applied)

@@ -145,7 +145,7 @@ async def temporary(fleet: Fleet, many: int, chance: random.Random, *, first: in
             request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a drill", revert_after=chance.randint(2, 5)),
         )
         made.append(await fleet.process.proposer.submit(proposal, idempotency_key=uuid4().hex))
-        assert made[-1].state is State.APPLIED, made[-1].run.outcome
+        assert made[-1].state is State.APPLIED, made[-1].run.why_not
     return made
 
 

@@ -62,7 +62,7 @@ async def test_an_edit_whose_second_step_fails_is_half_done_and_says_so(world: W
     assert proxy.effects == 1
     assert world.live(target) == before | {"name": "Zoe Old"}
     assert change.state is State.UNKNOWN
-    assert change.run.outcome.startswith("half done")
+    assert change.run.refusal.words.startswith("half done")
 
 
 @pytest.mark.threat("B2")
@@ -85,7 +85,7 @@ async def test_the_member_that_somebody_else_added_in_the_same_moment_is_not_our
 
     change = await world.submit(Kind.MEMBER_ADD, None, {"name": "Zoe", "allowedSegments": ["beta"]})
 
-    assert (change.state, change.run.refusal) == (State.FAILED, "AlreadyExists")
+    assert (change.state, change.run.refusal.code) == (State.FAILED, "AlreadyExists")
     assert (world.live(target) or {})["allowedSegments"] == MEMBER["allowedSegments"]
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 
+from bot.changes.model.parts import LostRight
 from bot.changes.model.states import State
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
@@ -133,7 +134,8 @@ async def execute(alice: Colleague, cara: Colleague, clock: Clock) -> None:
     rules.stage.faults.clear()
     clock.ahead += timedelta(minutes=2)
     failed = await cara.change_of(await cara.sees_change(state=State.FAILED))
-    assert failed.run.lost_right == cara.id
+    assert isinstance(failed.run.why_not, LostRight)
+    assert failed.run.why_not.who == cara.id
 
 
 def leave_on_call(cara: Colleague) -> None:

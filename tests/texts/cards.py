@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from bot.changes.execute import END_PASSED, FROZEN, LOST_RIGHT, TOO_OLD
+from bot.changes.execute import END_PASSED, TOO_OLD
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import Item, Outcome, Tally
@@ -279,17 +279,21 @@ def endings() -> Iterator[Sample]:
     )
     yield "out of date, created by another undo", card(back)
     yield "out of date, gone", card(change(Kind.RULE_DELETE, State.STALE, *delete, result=None))
-    yield "failed", card(change(Kind.RULE_DELETE, State.FAILED, *delete, outcome="503: down", refusal="Refused"))
+    down: Document = {"code": "Refused", "words": "503: down"}
+    yield "failed", card(change(Kind.RULE_DELETE, State.FAILED, *delete, why_not=down))
     for refusal in (OutcomeUnknown, Unreachable, Unsendable):
-        ours: Document = {"outcome": str(refusal("rules", "our own words")), "refusal": refusal.__name__}
+        ours: Document = {"why_not": {"code": refusal.__name__, "words": str(refusal("rules", "our own words"))}}
         yield f"failed, {refusal.__name__}", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **ours))
-    passed = approved(refusal=END_PASSED, reverts_at=NOW)
+    passed = approved(why_not={"code": END_PASSED}, reverts_at=NOW)
     yield "failed, its end passed", card(change(Kind.RULE_UPDATE, State.FAILED, *switch, **passed))
-    yield "failed, approval too old", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(refusal=TOO_OLD)))
-    yield "failed, too late", card(change(Kind.RULE_UPDATE, State.FAILED, *switch, refusal=TOO_OLD))
-    frozen: Document = {"refusal": FROZEN, "outcome": (NOW + timedelta(days=2)).isoformat()}
+    yield (
+        "failed, approval too old",
+        card(change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(why_not={"code": TOO_OLD}))),
+    )
+    yield "failed, too late", card(change(Kind.RULE_UPDATE, State.FAILED, *switch, why_not={"code": TOO_OLD}))
+    frozen: Document = {"why_not": {"until": NOW + timedelta(days=2)}}
     yield "failed, frozen by then", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(**frozen)))
-    lost: Document = {"refusal": LOST_RIGHT, "lost_right": ALICE, "outcome": Why.DEACTIVATED.value}
+    lost: Document = {"why_not": {"who": ALICE, "why": Why.DEACTIVATED}}
     yield "failed, right lost", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(**lost)))
     yield "unsettled", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch, result=MOVED))
     yield "unsettled, never read", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch))
@@ -573,7 +577,7 @@ def planned() -> Iterator[Sample]:
     yield "withdrawn", card(change(Kind.RULE_UPDATE, State.CANCELLED, SALE, off(SALE), **friday, decided_by=ALICE))
     if (note := notes_view.note(alone, "break_glass", None)) is not None:
         yield "note: overridden for a time", mask_message(note)
-    lost: Document = {"lost_right": BOB, "outcome": Why.NO_ROLE.value}
+    lost: Document = {"why_not": {"who": BOB, "why": Why.NO_ROLE}}
     yield "who approved may not any more", card(change(*switch, **approved(**friday, held="right", **lost)))
     yield "the policy asks for more", card(change(*switch, **friday, held="policy"))
     for purpose, about in {"starts-1": change(*switch, **friday), "held-1": late}.items():
@@ -664,7 +668,9 @@ def direct_messages() -> Iterator[Sample]:
         ),
         "failed": (
             "failed",
-            change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(outcome="503: down", refusal="Refused")),
+            change(
+                Kind.RULE_DELETE, State.FAILED, *delete, **approved(why_not={"code": "Refused", "words": "503: down"})
+            ),
         ),
         "out of date": ("failed", change(Kind.RULE_DELETE, State.STALE, *delete, **approved(result=off(SALE)))),
         "outcome unknown": ("failed", change(Kind.RULE_DELETE, State.UNSETTLED, *delete, **approved())),

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
-from bot.changes.model.parts import Guard, Held
+from bot.changes.model.parts import Frozen, Guard, Held, LostRight, Refused
 from bot.changes.model.states import State
 
 GATEHOUSE: Final = "gatehouse"
@@ -127,25 +127,16 @@ def put_off(change: Change, starts_at: datetime | None, as_typed: str, by: str) 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refused:
-    """Why a change was not done: the code of an error, what was said, and who lost their right to it, if somebody did."""
-
-    code: str
-    words: str = ""
-    who: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class _End(Move):
     live: Document | None = None
     """The target as it was last seen."""
-    why: Refused | None = None
+    why: Refused | LostRight | Frozen | None = None
     """None leaves what is on record of it."""
 
     def apply(self, change: Change, at: datetime) -> Change:
         run = replace(change.run, finished_at=at, result=self.live)
         if self.why is not None:
-            run = replace(run, refusal=self.why.code, outcome=self.why.words, lost_right=self.why.who)
+            run = replace(run, why_not=self.why)
         return replace(change, state=self.to, run=run)
 
 
@@ -193,15 +184,12 @@ class GiveUp(_End):
 
 @dataclass(frozen=True, kw_only=True)
 class _Sent(_End):
-    answer: str | None = None
-    """What the service said on success, or the id of what it created; None leaves what is on record."""
     key: str | None = None
     """The key of what it created; None leaves the target as it is."""
 
     def apply(self, change: Change, at: datetime) -> Change:
         made = super().apply(change, at)
-        made = made if self.key is None else made.with_target(made.edit.target.with_key(self.key))
-        return made if self.answer is None else replace(made, run=replace(made.run, outcome=self.answer))
+        return made if self.key is None else made.with_target(made.edit.target.with_key(self.key))
 
 
 class Finish(_Sent):
@@ -212,14 +200,18 @@ class Finish(_Sent):
         return ending_after(super().apply(change, at), at)
 
 
+@dataclass(frozen=True, kw_only=True)
 class MarkUnknown(_Sent):
     """It may have been done or not, so it is reconciled."""
 
     starts, to, event = frozenset({State.APPLYING}), State.UNKNOWN, "unknown"
 
+    accepted: bool = False
+    """The service returned success."""
+
     def apply(self, change: Change, at: datetime) -> Change:
         made = super().apply(change, at)
-        return replace(made, run=replace(made.run, accepted=made.run.accepted or self.answer is not None))
+        return replace(made, run=replace(made.run, accepted=made.run.accepted or self.accepted))
 
 
 # A process executes a change

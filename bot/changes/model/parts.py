@@ -172,6 +172,32 @@ class Undone:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Refused:
+    """An error kept a change from being done, or keeps anybody from knowing."""
+
+    code: str
+    """The name of the error."""
+    words: str = ""
+    """What the service said, or what became of the call; for people."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LostRight:
+    """*who* no longer had the right to a change when it was to be executed."""
+
+    who: str
+    why: str
+    """The value of a `bot.policy.model.Why`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frozen:
+    """A change was frozen before it could be done."""
+
+    until: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """The execution of a change since its approval: claims, errors, outcome, and what happened to it later."""
 
@@ -193,12 +219,8 @@ class Run:
     """Of a rule to be created: the ids of those that looked just like it before it was sent; None until somebody looked."""
     accepted: bool = False
     """The service returned success, though reads don't show the change yet: it must never be called failed."""
-    refusal: str | None = None
-    """The name of the error that a service refused with, where one did."""
-    lost_right: str = ""
-    """Who no longer had the right to it when it was to be executed; *outcome* says why."""
-    outcome: str = ""
-    """After the end: the service's message, or the id of what was created; for people, not for decisions."""
+    why_not: Refused | LostRight | Frozen | None = None
+    """Why it was not done, may not have been, or can't begin."""
     result: Document | None = None
     """The target as it was last seen: read back after the change was applied, or found live when it turned out stale."""
     finished_at: datetime | None = None
@@ -217,6 +239,11 @@ class Run:
     """Of a temporary change: for parts of its difference, the id of the later change that took it away, or gave it for good."""
     revert_failure: RevertFailure = RevertFailure.NONE
     """What the look at its end found, where that put nothing back."""
+
+    @property
+    def refusal(self) -> Refused:
+        """Return the error that it ended with; one without a code where that was none."""
+        return self.why_not if isinstance(self.why_not, Refused) else Refused(code="")
 
 
 class BulkAct(StrEnum):

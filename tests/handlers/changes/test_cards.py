@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import Approval, ChangeDecision, ChangeRequest, Guard, Run
+from bot.changes.model.parts import Approval, ChangeDecision, ChangeRequest, Guard, Refused, Run
 from bot.changes.model.states import State
 from handlers.blocks.masking import mask_message
 from handlers.blocks.messages import Message, message, section
@@ -91,7 +91,7 @@ def _change(kind: Kind, state: State, guard: Guard, before: list[str], after: li
             decided_by="U0CARA001",
             decided_at=NOW,
         ),
-        run=Run(result=old, outcome=words[2], waits=words[3]),
+        run=Run(result=old, why_not=Refused(code="Refused", words=words[2]), waits=words[3]),
     )
 
 

@@ -42,7 +42,7 @@ def changes_with(text: str) -> Iterator[Change]:
         rules = (GROUP,) if kind is Kind.GROUP_UPDATE else (SALE | {"description": "x"}, HEADERS, MOVED)
         for document in (ANNA,) if kind.value.startswith("member") else rules:
             before, after = None if kind.creates else document, None if kind.destroys else document
-            yield change(kind, State.FAILED, before, after, reason=text, outcome=text)
+            yield change(kind, State.FAILED, before, after, reason=text, why_not={"code": "Refused", "words": text})
             for place in texts_in(document):
                 if place in {("email",), ("id",)}:
                     continue
