@@ -785,10 +785,13 @@ def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -
     """Whether *shown* may be about something else than the text, of which *unread* is not understood."""
     if any({said.root, each.service} == {"rules", "members"} for each in shown) or said.stranger:
         return True
-    if not _is_card(shown):  # a list without what is to be left out of it, or instead of a change
-        is_turned = any(bare(word) in REVERSING for each in unread for word in each.split())
-        lists_people = any(isinstance(each, MembersList) for each in shown)  # the rest may be somebody's name
-        return is_turned or (bool(unread) and (lists_people or said.act in {*CHANGES, "export", "import"}))
+    if not _is_card(
+        shown
+    ):  # “nothing is pending” is no answer to half a question, nor is a list without what to leave out of it
+        is_search = said.act not in CHANGES and all(isinstance(each, RulesList) for each in shown)
+        return bool(unread) and not (
+            is_search and REVERSING.isdisjoint(bare(w) for each in unread for w in each.split())
+        )
     is_asked = said.question or said.act == "why" or said.segments
     return bool(unread) and bool((said.rules and said.part and " " not in said.part) or (said.people and not is_asked))
 

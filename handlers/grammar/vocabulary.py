@@ -183,8 +183,8 @@ Rules match URLs: they can’t tell countries, browsers or visitors apart. > > v
     cookie cookies referer referrer if_header with_header logged_in_users signed_in_users
 Rules have no order: of two that match a URL, either may act. > rules check > priority priorities precedence order_of rule_order
     the_order above_the below_the wins goes_first comes_first runs_first
-A rule acts for everybody: it can’t be for a share of the visitors. > > % percent half_of half_the split a/b ab_test random
-    randomly canary rollout rotate weighted
+A rule acts for everybody: it can’t be for a share of the visitors. > > % percent half_of half_the split a/b ab_test
+     canary rollout rotate weighted
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
     status_code status_codes permanent_redirect permanently
 Gatehouse sends no emails or invitations to members. > > invite invites invitation invitations resend welcome_email verification
@@ -203,7 +203,7 @@ Rules can’t limit rates: a Delay rule only slows each request down. > rules ne
     rate_limiting throttle throttling per_minute per_second
 Gatehouse can’t clear or set caches. > > cache caches cached caching purge invalidate ttl flush
 Gatehouse doesn’t see visits, so it can’t count them. > > hit hits visit visits visited click clicked analytics clicks statistics
-    stats metrics conversions page_views pageviews how_often
+    stats metrics conversions page_views pageviews
 A change has one start and one end: it can’t repeat. > > daily nightly weekly monthly every_day every_night every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_week every_morning each_day
     weekdays weekends cron recurring office_hours
