@@ -161,6 +161,13 @@ class ChangeQueries:
         """Return the changes of these *targets*, newest first."""
         return await self._list(_select_newest(changes.c.target.in_(targets)).limit(limit))
 
+    async def find_move(self, email: str) -> Change | None:
+        """Return the last change that gave the member with this *email* another one; None where there is none."""
+        text = f'"moved_from": {dump(email)}'
+        is_move = changes.c.document.contains(text, autoescape=True)
+        found = await self._list(_select_newest(is_move, changes.c.state == State.APPLIED).limit(1))
+        return next(iter(found), None)
+
     async def last_applied_to(self, target: Target) -> Change | None:
         """Return the change that was applied to *target* last, whether it was undone since or not; None where there is none."""
         newest = _select_newest(changes.c.target == str(target), changes.c.state == State.APPLIED).limit(

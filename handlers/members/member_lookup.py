@@ -19,6 +19,7 @@ from bot.threads import run_over
 from handlers.blocks import menus, messages
 from handlers.blocks.inputs import MAX_OPTIONS
 from handlers.blocks.messages import ROWS_NAMED, ROWS_PER_PAGE, Block, ListPage, Message
+from handlers.changes.deleted import find_deleted
 from handlers.changes.requests import outlook_blocks
 from handlers.errors import UnknownSegment
 from handlers.explain.table import words_for
@@ -166,6 +167,9 @@ async def _explain(email: str, command: MembersWhy, caller: Caller, gatehouse: G
     extra = await extra_segments(caller, gatehouse)
     sites = [gatehouse.site(command.site)] if command.site or not gatehouse.sites else list(gatehouse.sites.values())
     said = await asyncio.gather(*(_ask_site(site, email, command.segment, extra) for site in sites))
+    is_unknown = len(command.emails) == 1 and not any(isinstance(each, Unasked) or each.member for each in said)
+    if is_unknown and (deleted := await find_deleted(email, ["members"], gatehouse)) is not None:
+        raise deleted
     alone = replace(command, emails=(email,))
     return views.access_message(email, said, command=alone, public=caller.public)
 

@@ -17,6 +17,7 @@ from bot.rules.lint.coverage import hosts_of
 from bot.rules.model import Rule
 from bot.text.emails import BadEmail, checked_email
 from handlers.blocks.messages import Message
+from handlers.changes.deleted import find_deleted
 from handlers.changes.requests import resolve_end, resolve_start, zone_of
 from handlers.changes.undo import find_undo, title_of_undo
 from handlers.errors import NoMember, NothingToUndo, NotOneGroup, UnknownSegment
@@ -69,20 +70,34 @@ class Guesses:
     async def readings_of(
         self, typed: tuple[str, str], command: Command | None, error: Exception | None, caller: Caller
     ) -> Readings:
-        """Return what *typed* (a root, and the text after it) may mean, where *command* ended in *error* or in nothing."""
+        """Return what *typed* (a root, and the text after it) may mean, where *command* ended in *error* or in nothing.
+
+        Raises Deleted where what it names was removed, and nothing else is called so.
+        """
         if isinstance(error, NotOne) and error.candidates:
             return Readings(tuple(self._for_candidates(command, error)))
         if isinstance(error, UnknownSegment) and error.meant:
             return Readings()  # a typo in a command that is otherwise as it should be
         if isinstance(error, Unclear) and error.lacks and not typed[1].partition(" ")[2]:
             return Readings()  # the verb of a command alone: what it is about is asked
+        if isinstance(error, NotOne) or (isinstance(error, NoMember) and not error.again):
+            await self._refuse_deleted(error.ref if isinstance(error, NotOne) else error.email, caller)
         known = await self._known_names(caller)
         readings = _read(typed, known, None if error else command)
+        if isinstance(error, Unclear) and (readings.unread or not readings.commands):
+            await self._refuse_deleted(typed[1], caller)
         if known.missing and not any(each.writes for each in readings.commands):
             return replace(readings, unread=readings.unread or (typed[1],), missing=tuple(known.missing))
         if command in readings.commands or _says_better(error, readings, typed[1]):
             return Readings()
         return readings
+
+    async def _refuse_deleted(self, name: str, caller: Caller) -> None:
+        """Raise Deleted where *name* is that of a rule or a member that was removed, and that *caller* may know of."""
+        allowed = await self._gatehouse.access.refusals_by_operation(caller.user, caller.channel)
+        services = [kind.service for kind in (RulesCommand, MembersCommand) if allowed[kind.reads] is None]
+        if (deleted := await find_deleted(name, services, self._gatehouse)) is not None:
+            raise deleted
 
     def _for_candidates(self, command: Command | None, error: NotOne) -> Sequence[Command]:
         """Return *command* for each rule that its reference fits: the verb, the duration and the reason stay."""

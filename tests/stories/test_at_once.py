@@ -8,12 +8,14 @@ from typing import Final
 
 import pytest
 
+from bot.changes.model.states import State
 from handlers.grammar.parser import ALL, VERBS
 from sandbox.slack import rendering
 from sandbox.slack.message import Message
 from tests.conftest import OPS, Clock
 from tests.harness.channels import buttons
-from tests.harness.colleague import Colleague
+from tests.harness.colleague import Colleague, undone
+from tests.harness.looking import approve_card
 from tests.stories.test_last_act import settled
 
 OLD: Final = "Old shop to new shop"
@@ -160,3 +162,32 @@ async def test_a_list_that_is_not_in_sight_any_more_is_asked_about(
 
     assert (await alice.store.audit.last_act(alice.id, OPS) is not None) == at_once
     assert row[0] in rendering.message(answer.text, answer.blocks)
+
+
+NOT_FOUND: Final = {
+    "/rules Old shop": f"“{OLD}” was deleted by <@U0ALICE01>",
+    f'/rules "{OLD}"': f"“{OLD}” was deleted by <@U0ALICE01>",
+    "/rules off Old shop": f"“{OLD}” was deleted by <@U0ALICE01>",
+    "@gatehouse rules show Old shop": f"“{OLD}” was deleted by <@U0ALICE01>",
+    "/rules off Nothing of the kind": "No rule matches",
+    "/members grant elif.fischer@example.com vip": "`elif.fischer@example.com` was removed by <@U0ALICE01>",
+    "/members why elif.fischer@example.com": "`elif.fischer@example.com` was removed by <@U0ALICE01>",
+    f"/members why {ANNA}": "They have the email `anna@example.com` now.",
+}
+
+
+async def test_what_was_removed_is_said_to_be(alice: Colleague, cara: Colleague) -> None:
+    await alice.clicks(await alice.says(f"/members move {ANNA} to anna@example.com"), "Remove the old one")
+    removals = [await alice.sees_change(of=ANNA, state=State.PROPOSED)]
+    removals += [
+        await alice.says(text) for text in (f"/rules delete {OLD}", "/members remove elif.fischer@example.com")
+    ]
+    for card in removals:
+        await approve_card(cara, card)
+    await settled(alice)
+
+    for text, said in NOT_FOUND.items():
+        answer = await alice.says(text)
+        assert said in str(answer.blocks), text
+    await alice.clicks(await alice.says("/rules Old shop"), "Undo")
+    await alice.sees_change(of=OLD, where=undone)
