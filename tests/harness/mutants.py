@@ -29,7 +29,8 @@ FLIPPED: Final[dict[type[ast.cmpop], str]] = {
     ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
 }  # fmt: skip
 NETS: Final = {
-    "changes": "obligations temporary undo approvals frozen planned sets last_act told resumed slack_in_trouble after_a_crash",
+    "changes": "obligations temporary undo approvals limits requests frozen planned sets last_act told resumed"
+    " slack_in_trouble after_a_crash",
     "policy": "server/check rights approvals frozen limits requests",
     "clients": "incomplete_lists gateways odd_data busy_services real_rules",
 }

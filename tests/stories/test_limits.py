@@ -74,6 +74,9 @@ async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
 ) -> None:
     most = MAX_WAITING_REQUESTS
     *ids, last = with_rules(workspace, most + 1)
+    offered = await cara.says("/rules redirect https://f.example/a https://f.example/b")
+    await cara.clicks(offered, "Do it")
+    made = await cara.sees_change(state=State.APPLIED)
     await cara.says(f"/rules delete {OLD}")
     await asked(alice, ids)
 
@@ -96,6 +99,9 @@ async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
     await alice.sees_change(of=ids[0], state=State.CANCELLED)
     await asked(alice, ids[:1])
     assert len(await workspace.bot.gatehouse.store.changes.list_open()) == most + 2
+
+    await alice.clicks(made, "Undo", confirm=True)  # an undo that somebody has to approve is not limited, either
+    await alice.sees_change(state=State.PROPOSED, where=lambda each: each.request.undoes is not None)
 
 
 async def test_exports_are_limited(workspace: Sandbox, alice: Colleague) -> None:
