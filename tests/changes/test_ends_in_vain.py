@@ -15,9 +15,6 @@ from bot.changes.timers import TRIES_UNTIL_TOLD
 from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, renames
 from tests.harness.workers import ONE_TIMER
 
-pytestmark = pytest.mark.slow
-
-
 Wanted: TypeAlias = Callable[[World], Proposal]
 
 
@@ -57,6 +54,7 @@ CASES: Final = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wanted", "fault", "method"), CASES)
 @pytest.mark.parametrize("deaths", [0, TRIES_UNTIL_TOLD])
 async def test_an_end_in_vain_is_told_once_until_it_comes_true(
@@ -89,6 +87,7 @@ async def test_an_end_in_vain_is_told_once_until_it_comes_true(
     assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("wanted", [one, several])
 @pytest.mark.parametrize("why", ["refused", "changed"])
 async def test_an_end_that_will_not_come_true_is_left_with_why(

@@ -124,6 +124,7 @@ def test_what_is_gone_before_it_is_deleted_is_out_of_date_and_a_deletion_that_sh
     deletion = update(RULE, None)
 
     assert ends(GONE, deletion) == [Invalidate] * 4
+    assert ends(BUSY, deletion) == [Fail] * 4
     assert ends(ANSWER, deletion) == [Finish, MarkUnknown, MarkUnknown, MarkUnknown]
 
 
