@@ -9,8 +9,9 @@ from functools import partial
 from typing import Final
 
 from bot.changes.model.change import Change
+from bot.changes.model.documents import Document
 from bot.changes.model.edits import Kind, Target
-from bot.changes.targets import Answer, Snapshot, key_of
+from bot.changes.targets import Snapshot, key_of
 from bot.changes.verify import accept_if_done
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
 from bot.clients.members import MembersClient
@@ -60,23 +61,23 @@ class RuleAdapter:
         except NotFound:
             return None
 
-    async def write(self, change: Change) -> Answer:
+    async def write(self, change: Change) -> Document | None:
         match change.edit.kind:
             case Kind.RULE_CREATE:
-                made = await self.client.create(_draft(change))
-                return Answer(made.id, made.document())
+                return (await self.client.create(_draft(change))).document()
             case Kind.RULE_UPDATE:
-                return Answer((await self.client.update(key_of(change), _draft(change))).id)
+                await self.client.update(key_of(change), _draft(change))
             case Kind.RULE_DELETE:
-                return await self._delete(change)
+                await self._delete(change)
             case _:
                 raise ValueError(change.edit.kind)
+        return None
 
-    async def _delete(self, change: Change) -> Answer:
+    async def _delete(self, change: Change) -> None:
         try:
-            return Answer(await self.client.delete(key_of(change)))
+            await self.client.delete(key_of(change))
         except NotFound as error:
-            return await accept_if_done(error, self, change)
+            await accept_if_done(error, self, change)
 
 
 def _draft(change: Change) -> RuleDraft:
@@ -106,7 +107,7 @@ class MemberAdapter:
             listing.whole()  # or it may be in the rest
         return snapshot_of_members(members)
 
-    async def write(self, change: Change) -> Answer:
+    async def write(self, change: Change) -> None:
         email = key_of(change)
         try:
             match change.edit.kind:
@@ -117,8 +118,7 @@ class MemberAdapter:
                 case _:
                     await self._edit(email, change)
         except (AlreadyExists, NotFound) as error:
-            return await accept_if_done(error, self, change)
-        return Answer(email)
+            await accept_if_done(error, self, change)
 
     async def _edit(self, email: str, change: Change) -> None:
         """Send the edit step by step. A step that fails after another succeeded leaves the edit half done, whatever the error."""
@@ -153,6 +153,6 @@ class GroupAdapter:
         groups = {target.key or "": await self.client.find(target.key or "") for target in targets}
         return Snapshot(groups.get)
 
-    async def write(self, change: Change) -> Answer:
+    async def write(self, change: Change) -> None:
         group = Group.model_validate({**(change.edit.after or {}), "id": key_of(change)})
-        return Answer((await self.client.update(group)).id)
+        await self.client.update(group)

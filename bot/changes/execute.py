@@ -212,16 +212,16 @@ class Executor:
         # Last before the write: a process that stood still may have lost its lease since the look.
         await self.context.pass_fence(ask=True)
         try:
-            answer = await look.adapter.write(change)
+            made = await look.adapter.write(change)
         # Returned and not raised: the change now has the lookalikes that reading back needs.
         except OutcomeUnknown as error:
             return Sent(change, error=error)
         finally:
             self.failpoint("sent")
-        if change.edit.kind is Kind.RULE_CREATE:
+        if made is not None:
             # Only the answer names the new rule; without it, reading back has to search all rules by content.
-            change = change.with_target(change.edit.target.with_key(answer.text))
-        return Sent(change, answer)
+            change = change.with_target(change.edit.target.with_key(made["id"]))
+        return Sent(change, accepted=True, made=made)
 
     async def _require_as_shown(self, change: Change, look: Look) -> Change:
         """Read the target right before the write; raises Differs where it is not what was shown."""

@@ -46,21 +46,11 @@ class Adapter(Protocol):
     async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         """Read these targets as they are now; one without a key, that is to be created, among all there is."""
 
-    async def write(self, change: Change) -> Answer:
-        """Send the change once, and return what the service answered.
+    async def write(self, change: Change) -> Document | None:
+        """Send the change once, and return what it created, as the service's answer has it; None for any other change.
 
         A refusal that is raised means that nothing was done: OutcomeUnknown where a part was, or may have been.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A service's answer to a write that it accepted."""
-
-    text: str
-    """For people; of a thing that was created its key."""
-    made: Document | None = None
-    """The thing that was created, as the answer has it."""
 
 
 AdapterOf = Callable[[Target, CallContext], Adapter]

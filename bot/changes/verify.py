@@ -13,7 +13,7 @@ from bot.changes.model.documents import Document, canonical_form, contains_all
 from bot.changes.model.edits import Kind
 from bot.changes.model.moves import Fail, Finish, Invalidate, MarkUnknown, Move
 from bot.changes.model.parts import Refused
-from bot.changes.targets import Adapter, Answer, Differs, EndPassed, Snapshot, read_live
+from bot.changes.targets import Adapter, Differs, EndPassed, Snapshot, read_live
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refusal
 
 AT_A_TIME: Final = 50
@@ -86,15 +86,15 @@ async def _read_named(adapter: Adapter, change: Change, snapshot: Snapshot) -> D
 
 def _is_ours(sent: Sent, live: Document | None) -> bool:
     """Whether *live*, which the answer named, is what was created: an answer meant for another names another's rule."""
-    if sent.answer is None or sent.answer.made is None:
+    if sent.made is None:
         return True
-    now, after, made = map(canonical_form, (live, sent.change.edit.after, sent.answer.made))
-    return (contains_all(now, after) or now == made) and sent.answer.text not in (sent.change.run.lookalikes or ())
+    now, after, made = map(canonical_form, (live, sent.change.edit.after, sent.made))
+    return (contains_all(now, after) or now == made) and sent.made["id"] not in (sent.change.run.lookalikes or ())
 
 
 def discard_answer(sent: Sent, why: str) -> Sent:
     """Return *sent*; a creation as if its answer were lost, for *why*: what it made is yet to be found."""
-    if sent.answer is None or sent.answer.made is None:
+    if sent.made is None:
         return sent
     target = sent.change.edit.target
     return Sent(sent.change.with_target(target.with_key(None)), error=OutcomeUnknown(target.service, why))
@@ -155,10 +155,13 @@ SendError: TypeAlias = ClientError | Differs | EndPassed
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The result of sending a change: the answer of its service, or why there is none."""
+    """The result of sending a change."""
 
     change: Change
-    answer: Answer | None = None
+    accepted: bool = False
+    """The service returned success."""
+    made: Document | None = None
+    """What was created, as the answer has it."""
     error: SendError | None = None
 
     @property
@@ -193,11 +196,11 @@ def classify(sent: Sent, reading: Reading) -> Move | None:
         return Invalidate(why=_refusal_of(error)) if gone else Fail(why=_refusal_of(error))
     diverged = reading.verification is Verification.DIVERGED
     # The service took it and made something of its own of it; a deletion has nothing to be altered.
-    altered = sent.answer is not None and diverged and None not in (reading.live, change.edit.after)
+    altered = sent.accepted and diverged and None not in (reading.live, change.edit.after)
     if reading.is_done or altered:
         key = change.edit.target.key or (reading.live or {}).get("id")
         return Finish(live=reading.live, key=key)
-    if sent.answer is not None:
+    if sent.accepted:
         return MarkUnknown(accepted=True, key=change.edit.target.key)
     if sent.is_mixed and reading.is_undone and change.run.attempt <= 1:
         return Fail(why=_refusal_of(error))
@@ -212,8 +215,8 @@ def _refusal_of(error: SendError | None) -> Refused | None:
     return None if error is None else Refused(code=error.code, words=str(error)[:300])
 
 
-async def accept_if_done(refused: Refusal, adapter: Adapter, change: Change) -> Answer:
-    """Raise *refused*, unless the target is as it should be: then return the service's words.
+async def accept_if_done(refused: Refusal, adapter: Adapter, change: Change) -> None:
+    """Raise *refused*, unless the target is as it should be.
 
     The target was read a moment before the write. If it is "not found" for a deletion, or "there already" for an
     addition, the likely reason is a gateway that sent our request twice, and passed on what the second one got.
@@ -224,4 +227,3 @@ async def accept_if_done(refused: Refusal, adapter: Adapter, change: Change) -> 
         raise OutcomeUnknown(refused.service, f"{refused}; and then it could not be read: {error}") from error
     if not reading.is_done:
         raise refused
-    return Answer(str(refused))

@@ -181,11 +181,9 @@ class RulesClient(RulesReader):
         """Replace the rule by *draft*, which must be complete; return it as the service now has it. Raises as `create` does."""
         return await self._put("PUT", draft, self._checked_id(rule_id))
 
-    async def delete(self, rule_id: str) -> str:
-        """Delete the rule; return the service's message. Raises as `create` does."""
-        document = await self._write("DELETE", self._checked_id(rule_id))
-        message = document.get("message")
-        return message if isinstance(message, str) else ""
+    async def delete(self, rule_id: str) -> None:
+        """Delete the rule. Raises as `create` does."""
+        await self._write("DELETE", self._checked_id(rule_id))
 
     async def _put(self, method: str, draft: RuleDraft, rule_id: str | None) -> Rule:
         segments = () if rule_id is None else (rule_id,)

@@ -18,7 +18,7 @@ from handlers.changes.people import approval_words, decision_reason, mention
 from handlers.changes.phrases import phrases
 from handlers.changes.sentences import end_line, expired_words, held_line, revert_failure_line, sentence
 from handlers.changes.times import when
-from handlers.changes.titles import STATES, mark_of, plain_title, request_title, revert_failure_title, title_of
+from handlers.changes.titles import STATES, mark_of, plain_title, request_title, title_of
 from handlers.grammar.time_fields import parse_expiry, parse_start
 
 
@@ -172,7 +172,7 @@ NOTES: Final = {
     ),
     "left": Note(
         lambda c: bool(c.run.revert_failure),
-        lambda c, _: f":warning: {_requester(c)} *{revert_failure_title(c)}*\n{revert_failure_line(c)}",
+        lambda c, _: f":warning: {_requester(c)} *{title_of(c)}*\n{revert_failure_line(c)}",
         "not reverted",
     ),
 }

@@ -141,19 +141,13 @@ def _applied_title(change: Change, said: Phrases, tally: Tally | None) -> str:
     if change.run.undone:
         return said.undone
     if change.run.revert_failure and tally is None:
-        return revert_failure_title(change)
+        head, _ = REVERT_FAILURES[change.run.revert_failure]
+        return head.format(request=said.request, done=said.done)
     if not change.is_temporary:
         return said.done
     if change.edit.kind is Kind.RULE_CREATE:
         return f"{said.done}, to be deleted {when(change.request.reverts_at)}"
     return said.done + until(change)
-
-
-def revert_failure_title(change: Change) -> str:
-    """Return the title of a temporary *change* that was not reverted, or not all of it."""
-    head, _ = REVERT_FAILURES[change.run.revert_failure]
-    said = phrases(change)
-    return head.format(request=said.request, done=said.done)
 
 
 def _partial_title(change: Change, said: Phrases, tally: Tally) -> str:

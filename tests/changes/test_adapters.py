@@ -84,13 +84,14 @@ async def test_a_rule_that_was_there_before_is_not_taken_for_the_one_that_was_cr
     world: World, in_bulk: bool
 ) -> None:
     change = with_fields(_creation(world, rule("As it was")), set_id="2" * 32 if in_bulk else None)
-    answer = await RuleAdapter(AnswersAnother(world.rules._service)).write(change)
-    named = with_fields(change, target=replace(NEW, key=answer.text))
+    made = await RuleAdapter(AnswersAnother(world.rules._service)).write(change)
+    assert made is not None
+    named = with_fields(change, target=replace(NEW, key=made["id"]))
 
-    ((sent, reading),) = await read_back(RuleAdapter(world.rules), [Sent(named, answer)])
+    ((sent, reading),) = await read_back(RuleAdapter(world.rules), [Sent(named, accepted=True, made=made)])
 
-    assert answer.text in RULE_IDS
-    assert (sent.change.edit.target.key, sent.answer) == (None, None)
+    assert made["id"] in RULE_IDS
+    assert (sent.change.edit.target.key, sent.accepted) == (None, False)
     assert "another rule" in str(sent.error)
     assert reading.is_done
     assert (reading.live or {})["id"] not in RULE_IDS
@@ -103,12 +104,13 @@ async def test_a_rule_that_the_list_does_not_show_yet_is_read_alone(world: World
     ]
     sent = []
     for change in changes:
-        answer = await lagging.write(change)
-        sent.append(Sent(with_fields(change, target=replace(NEW, key=answer.text)), answer))
+        made = await lagging.write(change)
+        assert made is not None
+        sent.append(Sent(with_fields(change, target=replace(NEW, key=made["id"])), accepted=True, made=made))
 
     found = await read_back(lagging, sent)
 
-    assert [(each.answer, reading.is_done) for each, reading in found] == [(each.answer, True) for each in sent]
+    assert [(each.made, reading.is_done) for each, reading in found] == [(each.made, True) for each in sent]
 
 
 def _creation(world: World, wanted: Document) -> Change:

@@ -17,13 +17,14 @@ from bot.changes.consequences import SHOWN_WITHIN
 from bot.changes.execute import HELD_FOR, MAX_SENDS, Executor
 from bot.changes.journal import LEASE
 from bot.changes.model.change import Change
+from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.moves import Defer, Finish
 from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
-from bot.changes.targets import LOOKING, Answer, Snapshot
+from bot.changes.targets import LOOKING, Snapshot
 from bot.changes.verify import Reading, Verification
 from bot.changes.worker import ChangeLease, keep_change_lease
 from bot.clients.gate import Priority
@@ -74,7 +75,7 @@ class Paused(Watched):
         await self._at(next(self.looks))
         return found
 
-    async def write(self, change: Change) -> Answer:
+    async def write(self, change: Change) -> Document | None:
         answer = await Watched.write(self, change)
         await self._at("write")
         return answer
@@ -324,7 +325,7 @@ class Unwatched:
     async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         return await self.paused.snapshot(targets)
 
-    async def write(self, change: Change) -> Answer:
+    async def write(self, change: Change) -> Document | None:
         return await self.paused.inner.write(change)
 
 

@@ -15,7 +15,7 @@ from bot.changes.model.documents import Document, canonical_form, contains_all
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.moves import Fail, Finish, Invalidate, MarkUnknown, Move
 from bot.changes.model.parts import ChangeRequest
-from bot.changes.targets import Answer, Differs
+from bot.changes.targets import Differs
 from bot.changes.verify import Reading, Sent, Verification, classify, judge, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
 from bot.members.model import Member
@@ -99,7 +99,7 @@ ENDS: list[tuple[str | ClientError | Differs, list[type[Move] | None]]] = [
 
 
 def ends(came: str | ClientError | Differs, change: Change) -> list[type[Move] | None]:
-    sent = Sent(change, Answer(came)) if isinstance(came, str) else Sent(change, error=came)
+    sent = Sent(change, accepted=True) if isinstance(came, str) else Sent(change, error=came)
     found = [classify(sent, Reading(each, RULE)) for each in Verification]
     return [None if end is None else type(end) for end in found]
 

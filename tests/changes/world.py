@@ -19,13 +19,14 @@ import sqlalchemy as sa
 from bot.changes.batch import BatchWorker
 from bot.changes.journal import LEASE, Journal
 from bot.changes.model.change import Change
+from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Tally
 from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.notify import OutboxWorker, TooSoon
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, combine
-from bot.changes.targets import LOOKING, Adapter, Answer, Snapshot
+from bot.changes.targets import LOOKING, Adapter, Snapshot
 from bot.changes.timers import TimerWorker
 from bot.changes.worker import Backoff, LeaseLost, Wake
 from bot.clients.errors import ClientError, OutcomeUnknown
@@ -306,7 +307,7 @@ class Watched:
         await self.world.arrive()
         return await self.inner.snapshot(targets)
 
-    async def write(self, change: Change) -> Answer:
+    async def write(self, change: Change) -> Document | None:
         async with self.world.one_write:
             sending = asyncio.create_task(self._write(change))
             try:
@@ -316,7 +317,7 @@ class Watched:
                     await sending  # what has left arrives, though whoever sent it is dead
                 raise
 
-    async def _write(self, change: Change) -> Answer:
+    async def _write(self, change: Change) -> Document | None:
         await self.context.pass_fence()  # as the client does before it sends
         await self._recorded(change)
         if change.edit.kind not in TAKES_NOTHING:
@@ -330,7 +331,7 @@ class Watched:
             raise OutcomeUnknown(change.edit.target.service, "TimeoutError")
         return await self.send(change)
 
-    async def send(self, change: Change) -> Answer:
+    async def send(self, change: Change) -> Document | None:
         """Have the service do it, and note what it did."""
         before, calls = self.world.truth(), self.world.calls_that_write()
         sent = self.world.sent.setdefault(change.id, Sent())
