@@ -9,9 +9,7 @@ from typing import Final
 from handlers.blocks import messages
 from handlers.blocks.buttons import command_text, run_button, temporary_button, turn_button
 from handlers.blocks.messages import Block, Message, code, esc, join_words, quote
-from handlers.gatehouse.commands import (
-    GatehouseStatus,
-)
+from handlers.gatehouse.commands import GatehouseStatus
 from handlers.grammar.command import Command, slash
 from handlers.grammar.command_sentences import MAX_NAMED, Context, rule_list, sentence, with_name
 from handlers.grammar.fields import filters_of
@@ -86,12 +84,12 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
     )
     buttons = [_form_button(each, number) for number, each in enumerate(meant)] if len(meant) == 1 else []
     if not any(buttons):
-        lines += ["You mentioned:" if names_things else "Did you mean one of these?"] if shown else []
-        labels = {
-            _thing_label(each, context): each for each in reversed(shown)
-        }  # one of two that look the same: the first
-        looks = [(label, each) for label, each in reversed(labels.items())]
-        buttons = [run_button(label, each, number) for number, (label, each) in enumerate(looks)]
+        offered = (
+            "What comes closest:" if impossible else "You mentioned:" if names_things else "Did you mean one of these?"
+        )
+        lines += [offered] if shown else []
+        labels = {_thing_label(each, context): each for each in reversed(shown)}  # of two that look the same, the first
+        buttons = [run_button(label, each, number) for number, (label, each) in enumerate(reversed(labels.items()))]
     if context.missing:
         buttons = [*buttons, run_button("Check status", GatehouseStatus(), "status")]
     footer = _footer(asked, attempted=bool(meant) or names_things)

@@ -759,7 +759,7 @@ def _answer(said: Sentence) -> Readings:
     if impossible and (unread or not shown or isinstance(shown[0], GatehouseHelp)):
         shown = tuple(each for each in shown if _is_card([each]))
         rest = _find_unread(said, shown, words | {*impossible.words})
-        unread = tuple(each for each in rest if each not in impossible.words)
+        unread = tuple(each for each in rest if each not in {*impossible.words, said.verb})
         return Readings(shown, unread, impossible=impossible, is_guess=True)
     return Readings(shown, unread, is_guess=_is_guess(said, shown, unread))
 
@@ -808,9 +808,12 @@ def find_impossible(said: Sentence) -> Impossible | None:
     """Return what a text asks for and can't be done; a word in quotes, or of a name that is known, asks for nothing."""
     spoken = ["" if word in said.named else word for word in said.spoken]
     spoken = ["%" if "%" in word else "ip" if ADDRESS.fullmatch(word) else word for word in spoken]
-    places = ((words, at) for words in IMPOSSIBLE for at in range(len(spoken)))
-    found = next((words for words, at in places if tuple(spoken[at : at + len(words)]) == words), None)
-    return IMPOSSIBLE[found] if found else None
+    places = [(told, at) for told in IMPOSSIBLE.values() for at in range(len(spoken))]
+    found = [(told, at) for told, at in places if tuple(spoken[at : at + len(told.words)]) == told.words]
+    ends = [(at, at + len(told.words)) for told, at in found if told.says == found[0][0].says]
+    return (
+        replace(found[0][0], words=tuple(word for at, end in ends for word in said.spoken[at:end])) if found else None
+    )
 
 
 ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")

@@ -32,12 +32,7 @@ from handlers.grammar.readings import Readings, read, says_better
 from handlers.grammar.time_fields import Expiry, Start
 from handlers.members.commands import MembersCommand, MembersList
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
-from handlers.rules.commands import (
-    RulesCommand,
-    RulesList,
-    RulesOff,
-    RulesOn,
-)
+from handlers.rules.commands import RulesCommand, RulesList, RulesOff, RulesOn
 from handlers.rules.rule_refs import NotOne, find_rules, look_up
 from handlers.slack.reply import Caller
 
