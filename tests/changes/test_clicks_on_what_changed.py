@@ -18,7 +18,7 @@ from bot.changes.model.parts import CauseKind, ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, Proposal, undo_cause
-from bot.changes.refusals import AlreadyDecided, NotTemporary
+from bot.changes.refusals import AlreadyDecided, NotTemporary, NotUndoable
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Snapshot
 from bot.store.audit import Entry, Filters
@@ -99,6 +99,22 @@ class Case:
 
 async def _undone(world: World, mine: Replica, change: Change) -> None:
     assert (await mine.pipeline.followups.undo(change, by=CARA, channel=OPS)).state is State.APPLIED
+
+
+@pytest.mark.parametrize("is_undone", [True, False])
+async def test_a_try_to_end_it_that_failed_is_no_answer(world: World, mine: Replica, *, is_undone: bool) -> None:
+    change = await renamed(world, mine)
+    world.services.rules.stage.faults.add("refused_200", method="PUT", times=1)
+    assert (await end(mine.pipeline, change, "")).state is State.FAILED
+    if is_undone:
+        await _undone(world, mine, change)
+        with pytest.raises(NotUndoable):
+            await end(mine.pipeline, await mine.pipeline.journal.get(change.id), "")
+        return
+
+    ended = await end(mine.pipeline, change, "")
+    again = await end(mine.pipeline, await mine.pipeline.journal.get(change.id), "")
+    assert (ended.state, ended.id) == (State.APPLIED, again.id)
 
 
 async def _under_way(world: World, mine: Replica, change: Change) -> None:
