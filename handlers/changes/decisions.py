@@ -13,7 +13,7 @@ from bot.changes.model.states import State
 from bot.changes.refusals import AlreadyDecided, UnknownChange
 from bot.changes.rights import Decision
 from bot.gatehouse import Gatehouse
-from handlers.blocks.modals import FULL_CHANGE, OPENED_BY, metadata
+from handlers.blocks.modals import FULL_CHANGE
 from handlers.changes import card_view, full_view, notes_view
 from handlers.changes.cards import groups_of, tally_of
 from handlers.changes.entries import entries_of
@@ -55,7 +55,7 @@ async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Rep
         if await can_decide(change, caller.user, gatehouse):
             below = card_view.decision_blocks(change, await groups_of(change, gatehouse.groups.groups))
         entries = await asyncio.to_thread(lambda: list(entries_of(change, listed)))
-        view = full_view.modal(change, entries, below, places=gatehouse.places, opened_by=caller.request)
+        view = full_view.modal(change, entries, below, places=gatehouse.places)
         if view is not None:
             return Modal(view, shows=(change,))
     content = await asyncio.to_thread(b"".join, full_view.file_pieces(change, entries_of(change, listed)))
@@ -152,8 +152,7 @@ def _register_reason_button(name: str) -> None:
         if change.state is not form.state:
             raise AlreadyDecided(change)
         await gatehouse.changes.decisions.rights.require(change, form.decision, caller.user)
-        opened_by = metadata(click.view or {}).get(OPENED_BY, "")
-        return Modal(notes_view.reason_form(name, change, channel=caller.channel, opened_by=opened_by))
+        return Modal(notes_view.reason_form(name, change, channel=caller.channel))
 
 
 async def _set_end(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:

@@ -26,12 +26,10 @@ def modal(
     below: Sequence[Block] = (),
     *,
     places: Mapping[str, str],
-    opened_by: str = "",
 ) -> modals.View | None:
     """Return a modal with everything about *change*; None where that is too much for one.
 
-    *below*: the buttons of a person who can decide about it. *places*: the host of each service. *opened_by*: the id of
-    the request that it answers.
+    *below*: the buttons of a person who can decide about it. *places*: the host of each service.
     """
     found = texts(change, listed)
     if len(found) > MAX_BLOCKS or sum(map(len, found)) > MAX_CHARACTERS or max(map(len, found)) > messages.MAX_TEXT:
@@ -44,7 +42,7 @@ def modal(
         *below,
         messages.context(_reference(change, places)),
     ]
-    about = {"channel": change.request.channel, modals.OPENED_BY: opened_by}
+    about = {"channel": change.request.channel}
     return modals.frame("Details", blocks, callback_id=modals.FULL_CHANGE, metadata=about)
 
 

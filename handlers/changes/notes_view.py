@@ -13,7 +13,7 @@ from bot.changes.model.states import State
 from bot.changes.rights import Decision
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message, section
-from handlers.blocks.modals import OPENED_BY, View, done_view, frame, metadata
+from handlers.blocks.modals import View, done_view, frame, metadata
 from handlers.changes.people import approval_words, decision_reason, mention
 from handlers.changes.phrases import phrases
 from handlers.changes.sentences import end_line, expired_words, held_line, revert_failure_line, sentence
@@ -276,15 +276,15 @@ def callback(name: str) -> str:
     return f"v1.decision.{name}"
 
 
-def reason_form(name: str, change: Change, *, channel: str, opened_by: str = "") -> View:
-    """Return the form *name* about *change*. *opened_by*: as the full view has it."""
+def reason_form(name: str, change: Change, *, channel: str) -> View:
+    """Return the form *name* about *change*."""
     form = REASON_FORMS[name]
     blocks = [
         section(f"*{request_title(change)}?*\nRequested by <@{change.request.requester}>"),
         *([section(intro)] if (intro := _intro(name, change)) else []),
         inputs.text(BLOCK, form.label, None, multiline=form.time is None, hint=form.hint),
     ]
-    about = {"name": name, "change": change.id, "channel": channel, OPENED_BY: opened_by}
+    about = {"name": name, "change": change.id, "channel": channel}
     return frame(form.title, blocks, callback_id=callback(name), submit=form.submit, metadata=about)
 
 

@@ -116,7 +116,7 @@ class Dispatcher:
     async def _redraw_list(self, request: Request) -> None:
         """Draw the list again from which somebody came to decide, in their home or as a private answer."""
         opened_by = modals.metadata(request.caller.view or {}).get(modals.OPENED_BY)
-        if not opened_by or not (request.could_change or isinstance(request, FormRequest)):
+        if not opened_by or not isinstance(request, FormRequest):
             return
         try:
             if (kept := await self._gatehouse.store.inbox.get(opened_by)) is None:  # opened from elsewhere
