@@ -26,6 +26,7 @@ from bot.text.emails import BadEmail
 from bot.text.encoding import EMPTY_FILE, BadFile
 from handlers import errors
 from handlers.blocks.messages import Message
+from handlers.changes.deleted import Deleted
 from handlers.explain.table import error_message
 from handlers.grammar.command import Unclear
 from handlers.grammar.parser import NoSuchNumber, parse
@@ -191,6 +192,9 @@ def typed() -> Iterator[Sample]:
             yield text, of(error, text)
     yield "no such number", of(NoSuchNumber("#9", 1, "rules"), "/rules show #9")
     yield "no list yet", of(NoSuchNumber("#9", 0, "members"), "/members show #9")
+    yield "a list without numbers", of(NoSuchNumber("#1", 0, "rules", ("Old shop", "Images")), "/rules show #1")
+    deleted = Deleted(change(Kind.RULE_DELETE, State.APPLIED, OLD_SHOP, None))
+    yield "a name that was deleted", of(deleted, "/rules off Old shop", attempted=True)
     yield "not an email", of(BadEmail("The part after the @-sign is not valid."), "/members why anna@")
     yield "neither an email nor a name", of(BadEmail("It must have an @-sign.", "xyz"), "/members why xyz")
     member = errors.NoMember("anna@example.com", "blog")

@@ -683,6 +683,20 @@ Make a list first. Its numbers are yours alone.
 [List members]
 You typed `/members show #9`\
 """,
+            "a list without numbers": """\
+`#1` means nothing: the list you saw last has no numbers. It begins with “Old shop” and “Images”.
+(warning) `#1` means nothing: the list you saw last has no numbers. It begins with “Old shop” and “Images”.
+Name what you mean, or make a list that only you see. Its numbers are yours alone.
+[List rules]
+You typed `/rules show #1`\
+""",
+            "a name that was deleted": """\
+“Old shop to new shop” was deleted by @alice, <!date^1795224360^{date_short_pretty} {time}|2026-11-21 01:26 UTC>. Nothing was changed.
+(warning) “Old shop to new shop” was deleted by @alice, 2026-11-21 01:26 UTC.
+Nothing was changed.
+[Undo]
+You typed `/rules off Old shop`\
+""",
             "not an email": """\
 That is not an email. The part after the @-sign is not valid.
 (warning) That is not an email. The part after the @-sign is not valid.
