@@ -25,7 +25,7 @@ from tests.harness.looking import BUTTON, open_details
 from tests.harness.truth import all_changes
 from tests.stories.test_cost import idle
 
-OLD, OTHER, OLDER = "Redirect_x1old", "Redirect_chk01", "Redirect_imgs2"
+OLD, OTHER, OLDER = "Redirect_x1old", "Redirect_chk01", "Redirect_help1"
 ANNA: Final = "anna.berg@example.com"
 NEW: Final = '/rules make redirect https://shop.example.com/a to https://shop.example.com/b named "A to B"'
 POLICY: Final = """
@@ -182,7 +182,7 @@ async def test_undo_takes_back_the_last_act_and_nothing_older(
     for what in act.before:
         await happens(what, alice, cara, clock)
     before, waited = await world(alice), await waiting(alice)
-    await (alice.says(act.text) if act.text else click(alice, act.name, act.form))
+    await (alice.does(act.text) if act.text else click(alice, act.name, act.form))
     if isinstance(faults := workspace.services.rules.stage.faults, Held):
         await idle(alice.store)
         faults.free.set()
