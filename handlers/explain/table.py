@@ -167,13 +167,11 @@ def unclear_message(error: Unclear, *, asked: str) -> Message:
         )
         lead = f"{error.can} For example" if error.can else "For example" if len(error.about) == 1 else "Did you mean"
         blocks.append(messages.section(f"{lead}:\n{lines}"))
-    service = error.about[0].service if error.about else "gatehouse"
     suggested = None
     if error.suggestion is not None:
         root, _, rest = error.suggestion.partition(" ")
         suggested = run_button(f"Run {slash(root)} {rest}", parse(root, rest), 0, style="primary")
-    topic = GatehouseHelp(topic=None if service == "gatehouse" else service)
-    blocks += messages.actions([suggested, run_button("Show all commands", topic, "help")])
+    blocks += messages.actions([suggested, run_button("Show examples", GatehouseHelp(), "help")])
     return _message(f"{esc(error.what)}{unchanged}", blocks, asked=asked, unchanged=bool(unchanged))
 
 

@@ -170,7 +170,7 @@ def _person_id(text: str | None, caller: Caller) -> str | None:
 
 @handles(GatehouseHelp)
 async def show_help(command: GatehouseHelp, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(views.help_page(command.topic, may=await _may_run(caller, gatehouse), public=caller.public))
+    return Private(views.help_page(may=await _may_run(caller, gatehouse)))
 
 
 async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Command]], bool]:

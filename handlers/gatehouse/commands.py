@@ -193,9 +193,8 @@ class GatehouseWhoami(GatehouseCommand):
 @dataclass(frozen=True)
 class GatehouseHelp(GatehouseCommand):
     verb, synonyms = "help", ("?",)
-    summary = "Examples, or all commands on a topic"
-    example = "help rules"
-    topic: str | None = takes(Text("TOPIC"))
+    summary = "Show everyday examples"
+    example = "help"
 
 
 @dataclass(frozen=True)

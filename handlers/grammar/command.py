@@ -25,7 +25,7 @@ def slash(words: str) -> str:
 
 @dataclass(eq=False, repr=False)
 class Unclear(Exception):
-    """A text that is not a command. *suggestion*: the nearest one, ready to be run; *about*: those whose usage helps.
+    """A text that is not a command. *suggestion*: the nearest one, ready to be run; *about*: those whose example helps.
 
     *can*: what can be done, in one sentence, where *about* are examples of that and have nothing to do with the text.
     *has_verb*: it begins with the verb of a command, and what follows isn't what that takes. *lacks*: what it doesn't name, as
@@ -115,7 +115,7 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True)
 class Part(ABC):
-    """One part of a command's text: how a field is read, written, and shown in help.
+    """One part of a command's text: how a field is read, written, and shown in `docs/commands.md`.
 
     *missing*: what to ask for where it is not there; without it, it may be left out.
     """
@@ -125,10 +125,6 @@ class Part(ABC):
     """Its order in the written text: after the parts with a lower number, which it would swallow otherwise."""
     shown: str
     missing: str = ""
-
-    @property
-    def usage(self) -> str:
-        return self.shown if self.missing else f"[{self.shown}]"
 
     def require_value(self, value: Any, rest: Rest) -> Any:
         """Return *value*, or None for nothing; raises Unclear where that is not allowed."""
@@ -179,11 +175,6 @@ class Command:
         """Return the Part of each field. A field that isn't compared is not part of the text."""
         parts = {each.name: each.metadata[PART] for each in fields(cls) if each.compare}
         return dict(sorted(parts.items(), key=lambda named: named[1].written))
-
-    @classmethod
-    def usage(cls) -> str:
-        """Return the usage after the service's name, as help shows it."""
-        return " ".join([cls.verb, *(part.usage for part in cls.parts().values())])
 
     @classmethod
     def read(cls, rest: Rest) -> Command:

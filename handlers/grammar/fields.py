@@ -1,4 +1,4 @@
-"""The kinds of field that commands have: each knows how it is read, written, and shown in help."""
+"""The kinds of field that commands have: each knows how it is read, written, and shown in `docs/commands.md`."""
 
 from __future__ import annotations
 

@@ -55,15 +55,12 @@ def parse(service: str, text: str) -> Command:
     if not words:
         return EMPTY[service]()
     verb, rest = words[0].keyword, words[1:]
-    topic = [service] if service != "gatehouse" else []
-    if verb in HELP:
-        return GatehouseHelp(topic=" ".join([*topic, *(word.text for word in rest)]) or None)
+    if verb in HELP:  # whatever it is wanted for
+        return EMPTY[service]()
     if (kind := VERBS[service].get(verb)) is not None:
         is_search = "text" in kind.parts()
-        if (
-            len(rest) == 1 and rest[0].keyword in HELP and not is_search
-        ):  # in quotes, it names a thing that is called so
-            return GatehouseHelp(topic=" ".join([*topic, verb]))
+        if len(rest) == 1 and rest[0].keyword in HELP and not is_search:  # quoted, it names a thing that is called so
+            return EMPTY[service]()
         return kind.read(Rest(kind, rest))
     if len(words) == 1 and (alone := _verbless_command(service, words[0])) is not None:
         return alone

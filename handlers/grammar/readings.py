@@ -950,7 +950,7 @@ def _show_members(said: Sentence) -> Shown:
 def _show_help(said: Sentence) -> Shown:
     topic = " ".join(filter(None, said.typed))
     asks_how = said.question == "how" and topic.casefold().split()[1:2] in (["do"], ["to"], ["can"], ["would"])
-    return ([GatehouseHelp(topic=topic)], frozenset(said.words)) if asks_how or said.act == "help" else NOTHING
+    return ([GatehouseHelp()], frozenset(said.words)) if asks_how or said.act == "help" else NOTHING
 
 
 def _show_rules(said: Sentence) -> Shown:

@@ -55,7 +55,7 @@ def menu(*, sites: Sequence[str]) -> Message:
         run_button("List segments", MembersSegments(), 2),
         run_button("Import…", MembersImport(), 3),
         run_button("Export", MembersExport(), 4),
-        run_button("Help", GatehouseHelp(topic="members"), 5),
+        run_button("Help", GatehouseHelp(), 5),
     )
     where = (
         f"Sites: {', '.join(esc(site, 40) for site in sites[:20])}"

@@ -72,7 +72,7 @@ def menu() -> Message:
         run_button("List groups", RulesGroups(), 5),
         run_button("Import…", RulesImport(), 6),
         run_button("Export", RulesExport(), 7),
-        run_button("Help", GatehouseHelp(topic="rules"), 8),
+        run_button("Help", GatehouseHelp(), 8),
     )
     find = "*Traffic rules*\nFind one, to switch, edit, copy or delete it:"
     blocks = [messages.section(find, menus.rule_menu()), *messages.actions(buttons)]

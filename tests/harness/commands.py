@@ -17,7 +17,8 @@ def make_table() -> str:
     """Return the usage and the summary of every command as Markdown."""
     rows = ["| command | what it does |", "|---|---|"]
     for kind in ALL:
-        usage = f"/{kind.service} {kind.usage()}".strip().replace("|", "\\|")
+        parts = (part.shown if part.missing else f"[{part.shown}]" for part in kind.parts().values())
+        usage = " ".join(filter(None, [f"/{kind.service}", kind.verb, *parts])).replace("|", "\\|")
         rows.append(f"| `{usage}` | {kind.summary} |")
     return "\n".join(rows)
 

@@ -11,6 +11,7 @@ import yaml
 
 from bot.server import app  # noqa: F401  whatever answers to something is imported by it, and so is in the tables
 from bot.server.manifest import COMMANDS, document
+from handlers.gatehouse import views
 from handlers.grammar.parser import ALL, is_spelled, parse
 from handlers.slack import registry
 from sandbox.slack.methods import SCOPES
@@ -75,9 +76,10 @@ def test_every_command_is_in_both() -> None:
 
 HINTS: Final = [(name, each) for name, _, hints in COMMANDS for each in hints]
 EXAMPLES: Final = [(kind.service, kind.example) for kind in ALL if kind.example]
+EXAMPLES_OF_HELP: Final = [(service, text) for service, text, _ in views.EXAMPLES]
 
 
-@pytest.mark.parametrize(("service", "text"), HINTS + EXAMPLES)
+@pytest.mark.parametrize(("service", "text"), HINTS + EXAMPLES + EXAMPLES_OF_HELP)
 def test_every_hint_and_every_example_in_help_is_a_command_that_acts_at_once(service: str, text: str) -> None:
     assert parse(service, text).service == service
     assert is_spelled(service, text)

@@ -233,7 +233,7 @@ async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leave
 async def test_who_asks_for_the_help_of_a_command_switches_nothing_off(workspace: Sandbox, alice: Colleague) -> None:
     answer = alice.slack_text(await alice.says("/rules off help"))
 
-    assert "`/rules off REF…" in answer
+    assert answer.startswith("Traffic rules")
     assert writes(workspace) == 0
 
 

@@ -87,8 +87,7 @@ SERVICES: Final = {"rules": Health(Level.WORKS, "25 records")}
 
 def answers() -> Iterator[Sample]:
     """What is asked about Gatehouse itself."""
-    for topic in (None, "rules", "members", "gatehouse", "members grant"):
-        yield f"help {topic or ''}".strip(), views.help_page(topic, may=lambda _: True)
+    yield "help", views.help_page(may=lambda _: True)
     parts = dict.fromkeys(("slack", "clock", "store", "policy"), WORKS)
     well = {
         **parts,

@@ -630,7 +630,7 @@ Ask where a URL goes, find rules, or change one. For example:
 `/rules which https://shop.example.com/old`  Show where a URL goes, and why; with REF, why that rule matches or not
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
 `/rules set #1 destination=https://shop.example.com/new`  Change single fields of one rule or several
-[Show all commands]
+[Show examples]
 You typed `/rules bogus`\
 """,
             "/rules liist": """\
@@ -638,19 +638,19 @@ Unknown command “liist”.
 (thinking_face) Unknown command “liist”.
 For example:
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
-[Run /rules list]  [Show all commands]
+[Run /rules list]  [Show examples]
 You typed `/rules liist`\
 """,
             "/rules block promo": """\
 Which URL should be blocked? For example /rules block https://shop.example.com/promo
 (thinking_face) Which URL should be blocked? For example /rules block https://shop.example.com/promo
-[Show all commands]
+[Show examples]
 You typed `/rules block promo`\
 """,
             "/rules off": """\
 Which rule? Nothing was changed.
 (thinking_face) Which rule? Nothing was changed.  <>
-[Show all commands]
+[Show examples]
 You typed `/rules off`\
 """,
             "/rules list page:x": """\
@@ -658,7 +658,7 @@ You typed `/rules off`\
 (thinking_face) “x” is not a page number. Write page:2.
 For example:
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
-[Show all commands]
+[Show examples]
 You typed `/rules list page:x`\
 """,
             "/members grant anna@example.com": """\
@@ -666,7 +666,7 @@ Which segment? Nothing was changed.
 (thinking_face) Which segment? Nothing was changed.
 For example:
 `/members grant anna@example.com vip`  Grant access to segments, also for a limited time
-[Show all commands]
+[Show examples]
 You typed `/members grant anna@example.com`\
 """,
             "no such number": """\

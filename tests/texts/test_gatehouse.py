@@ -18,83 +18,12 @@ What you can do with Gatehouse
 `/rules off Old shop for 2h`  switch a rule off; it turns back on automatically
 `/rules list checkout`  find rules by name or URL
 `/rules check`  find loops and rules that never apply
-`/members why anna@example.com vip`  why someone has access or doesn’t
-`/members grant anna@example.com vip for 7d`  grant access for a week
-`/members offboard anna@example.com`  remove someone from every site
-`/members move anna@example.com to anna.berg@example.com`  give a member another email
+`/members why anna vip`  why someone has access or doesn’t
+`/members grant anna vip for 7d`  grant access for a week
+`/members offboard anna`  remove someone from every site
 `/gatehouse undo`  undo the last thing that you did here
-`/gatehouse pending`  what waits for a decision
 Or type it in your own words. Gatehouse shows what would change, and waits for your click.
-[Rules]  [Members]  [Gatehouse]\
-""",
-            "help rules": """\
-Gatehouse help
-Rules
-`/rules list [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [sort:name|type|changed] [page:N]`  List or search rules by name, id or URL; filters combine
-`/rules show [REF]`  Show a rule; without REF, search as you type
-`/rules which URL [URL…] [REF] [at TIME]`  Show where a URL goes, and why; with REF, why that rule matches or not
-`/rules check [REF] [page:N]`  Find loops, shadowed rules, duplicates and dead rules
-`/rules new [TYPE] [FROM] [to TO] [named "NAME"] [on DAY TIME] [for DUR] [because TEXT]`  Create a rule (opens a form)
-`/rules make redirect|block FROM [to TO] [named "NAME"] [match:query|below] [on DAY TIME] [for DUR] [because TEXT]`  Make a redirect or a block at once, without the form
-`/rules edit REF`  Edit a rule (opens a form)
-`/rules set REF… field=value … [on DAY TIME] [for DUR] [because TEXT]`  Change single fields of one rule or several
-`/rules copy REF`  Copy a rule (opens a form)
-`/rules on REF… [on DAY TIME] [for DUR] [because TEXT]`  Switch rules on, also for a limited time
-`/rules off REF… [on DAY TIME] [for DUR] [because TEXT]`  Switch rules off, also for a limited time
-`/rules groups`  List the groups, with how many rules each has
-`/rules group on|off NAME [on DAY TIME] [for DUR] [because TEXT]`  Switch a whole group on or off; `on group:NAME` does the same
-`/rules delete REF… [on DAY TIME] [because TEXT]`  Delete rules; asks before it does
-`/rules history REF [page:N]`  Show who changed a rule, when and why
-`/rules export [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [here]`  Export rules as a file, to you or into the channel
-`/rules import`  Import rules from a file (opens a form)
-REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
-[Rules]  [Members]  [Gatehouse]\
-""",
-            "help members": """\
-Gatehouse help
-Members
-`/members list [TEXT] [segment:vip] [no:SEGMENT] [site:blog] [page:N]`  List or search members
-`/members show [EMAIL…] [site:blog]`  Show members; without EMAIL, search as you type
-`/members segments [site:blog]`  List the segments of a site, with how many members have each
-`/members why EMAIL… [SEGMENT] [site:blog]`  Say why someone has access or doesn’t, on every site
-`/members add [EMAIL] [named "NAME"] [to SEG,…] [site:blog] [on DAY TIME] [for DUR] [because TEXT]`  Add a member (opens a form)
-`/members edit EMAIL [named "NAME"] [site:blog]`  Edit a member’s name and segments (opens a form)
-`/members grant EMAIL… SEG,… [site:blog] [on DAY TIME] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
-`/members revoke EMAIL… SEG,… [site:blog] [on DAY TIME] [because TEXT]`  Revoke access to segments
-`/members remove EMAIL… [site:blog] [on DAY TIME] [because TEXT]`  Remove members; asks before it does
-`/members move EMAIL to EMAIL [site:blog] [on DAY TIME] [because TEXT]`  Add a member’s new email, with the same name and segments; the old one is removed on its card
-`/members offboard EMAIL… [on DAY TIME] [because TEXT]`  Remove people from every site; asks before it does
-`/members export [TEXT] [segment:vip] [no:SEGMENT] [site:blog]`  Export members as a table, sent only to you
-`/members import [site:blog]`  Import members from a file (opens a form)
-REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
-[Rules]  [Members]  [Gatehouse]\
-""",
-            "help gatehouse": """\
-Gatehouse help
-Gatehouse
-`/gatehouse pending [page:N]`  List requests that wait for a decision
-`/gatehouse inspect CHANGE`  Show everything a request would change, to people who can decide on it
-`/gatehouse undo [CHANGE] [because TEXT]`  Undo the last thing that you did here, or the change with that reference
-`/gatehouse planned [page:N]`  List what starts or reverts automatically, and when
-`/gatehouse freezes [page:N]`  List what is frozen, and until when
-`/gatehouse freeze WHAT [on DAY TIME] for DUR [because TEXT]`  Block changes to a host, a group, a site, a segment or everything
-`/gatehouse unfreeze WHAT`  Lift a freeze
-`/gatehouse audit [who:@x] [since:24h] [REF] [page:N]`  List who changed what, when and why
-`/gatehouse digest [DUR]`  Show what changed in the last day or another time, and what waits
-`/gatehouse status`  Check the services, Slack and the database
-`/gatehouse whoami`  Show what you can do here
-`/gatehouse help [TOPIC]`  Examples, or all commands on a topic
-`/gatehouse settings`  Show this channel’s settings
-REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
-[Rules]  [Members]  [Gatehouse]\
-""",
-            "help members grant": """\
-Gatehouse help
-Members
-`/members grant EMAIL… SEG,… [site:blog] [on DAY TIME] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
-For example `/members grant anna@example.com vip`
-REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
-[Rules]  [Members]  [Gatehouse]\
+[Rules]  [Members]  [Show pending]  [Show what is planned]  [Show what changed]  [Show what I can do]\
 """,
             "status, all well": """\
 Everything works.

@@ -145,7 +145,6 @@ NO_VERBS: Final = frozenset(
         "More options",
         "Rules",
         "Members",
-        "Gatehouse",
         "Emergency override…",
         "Next ›",
         "‹ Previous",

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.text.wall_times import WallTime
-from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus, ToFreeze
+from handlers.gatehouse.commands import GatehouseStatus, ToFreeze
 from handlers.grammar.command import Certain, Command, Part, Rest, Unclear
 from handlers.grammar.fields import KEYWORDS, Choice, Filter, First, Flag, Led, Page, Reason, Refs, Text, Urls
 from handlers.grammar.parser import ALL, VERBS, parse, parse_mention
@@ -120,9 +120,9 @@ RULES = [
         RulesNew("Redirect", "https://a.example", "https://b.example"),
     ),
     ('add cancel x.example named "Block x"', RulesNew("Cancel", "x.example", None, "Block x")),
-    ("help", GatehouseHelp("rules")),
-    ("off help", GatehouseHelp("rules off")),
-    ("delete --help", GatehouseHelp("rules delete")),
+    ("help", RulesMenu()),
+    ("off help", RulesMenu()),
+    ("delete --help", RulesMenu()),
     ('off "help"', RulesOff(("help",))),
     ("off help centre", RulesOff(("help centre",))),
     ("find help", RulesList("help")),

@@ -205,7 +205,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/gatehouse what can I do", runs(GatehouseWhoami())),
     ("/rules anything broken?", runs(GatehouseStatus())),
     ("/rules does anything go in circles", runs(RulesCheck())),
-    ("/rules how do I block a url", runs(GatehouseHelp("how do I block a url"))),
+    ("/rules how do I block a url", runs(GatehouseHelp())),
     # Nobody can tell
     ("@Gatehouse what is going on", NOTHING),
     ("/rules flurbl", NOTHING),
