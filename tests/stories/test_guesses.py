@@ -135,13 +135,6 @@ async def test_a_part_of_many_names_keeps_the_verb_and_the_reason(workspace: San
     assert writes(workspace) == 0
 
 
-async def test_an_offer_in_a_channel_is_for_whoever_asked(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says("@gatehouse upgrade anna.berg@example.com to vip")
-
-    assert reply.visible_to == alice.id
-    assert writes(workspace) == 0
-
-
 async def test_how_a_text_was_read_shows_no_email_to_a_channel(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("@gatehouse why can't Anna Berg get in")
 
@@ -162,13 +155,6 @@ async def test_rows_of_an_offer_stay_those_of_the_list_that_was_seen(workspace: 
     await alice.sees_set(applied=2)
     off = {rule["id"] for rule in workspace.services.rules.all() if rule["status"] == "Inactive"}
     assert {"Redirect_chk01", "Redirect_chk02"} <= off
-
-
-async def test_whoever_may_not_is_told_before_there_is_an_offer(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says("block https://shop.example.com/promo", channel=alice.dm)
-
-    assert "direct message" in alice.slack_text(reply)
-    assert "Do it" not in alice.slack_text(reply)
 
 
 async def test_the_table_of_the_readme_works_from_top_to_bottom(alice: Colleague) -> None:
@@ -194,29 +180,11 @@ async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        (
-            f"/rules block {PROMO} in germany for 2h",
-            "I understood: Block `shop.example.com/promo` for everyone, for 2 h.",
-        ),
-        (
-            "/rules block all traffic from https://evil.example.com",
-            "I’m not sure what to do with “traffic”",
-        ),
         ("/rules off Old shop until the sale ends", "I’m not sure what to do with “until the sale ends”."),
-        (
-            "/rules rename Old shop to Ancient and switch it off",
-            "I’m not sure what to do with “to Ancient and switch it off”.",
-        ),
-        ("/rules off Old shop for the weekend", "I’m not sure what to do with “for the weekend”."),
         ("/rules turn off everything except checkout", "I’m not sure what to do with “turn off”, “everything except”."),
         ("/rules block the IP 203.0.113.9", "Gatehouse blocks URLs, not IP addresses."),
-        ("@Gatehouse reset the password of Anna Berg", "Gatehouse can’t see or change passwords."),
-        ("/members inactive members", "The members service doesn’t say when somebody signed in."),
         ("/rules off Old shop because it loops until Friday", "I’m not sure what to do with “it loops until Friday”."),
-        ("@Gatehouse rules off Old shop because it loops for 2h", "I’m not sure what to do with “it loops for 2h”."),
         ("/members grant anna.berg@example.com from premium", "I’m not sure what to do with “from”."),
-        ("/members revoke anna.berg@example.com to free", "I’m not sure what to do with “to”."),
-        (f"/rules why does {OLD} go to checkout", "I’m not sure what to do with “checkout”."),
     ],
 )
 async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leaves_it_out(
@@ -227,13 +195,6 @@ async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leave
     assert shown in answer
     assert "Do it" not in answer
     assert "[Request" not in answer
-    assert writes(workspace) == 0
-
-
-async def test_who_asks_for_the_help_of_a_command_switches_nothing_off(workspace: Sandbox, alice: Colleague) -> None:
-    answer = alice.slack_text(await alice.says("/rules off help"))
-
-    assert answer.startswith("Traffic rules")
     assert writes(workspace) == 0
 
 

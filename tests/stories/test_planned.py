@@ -182,19 +182,6 @@ async def test_an_edit_in_between_makes_the_plan_stale(
 
 
 @pytest.mark.threat("B17")
-async def test_what_others_edited_meanwhile_is_left_alone(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
-    await alice.types(f"/rules off {OLD} in 2h")
-    await alice.sees_change(state=State.PLANNED)
-    rule = workspace.services.rules.get(OLD)
-    assert rule is not None
-    workspace.services.rules.put(rule | {"name": "By other hands"})
-
-    clock.ahead += 2 * HOUR + MOMENT
-    await alice.sees_change(state=State.STALE)
-    assert writes(workspace) == []
-
-
-@pytest.mark.threat("B17")
 @pytest.mark.parametrize(("late", "begins"), [(LATE_START, True), (LATE_START + timedelta(minutes=1), False)])
 async def test_what_is_late_by_more_than_a_quarter_is_asked_about(
     workspace: Sandbox, alice: Colleague, clock: Clock, late: timedelta, begins: bool

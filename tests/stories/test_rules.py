@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from asyncio import gather
-
 import pytest
 
 from sandbox.demo import Sandbox
-from tests.harness.colleague import Colleague, approved_by
+from tests.harness.colleague import Colleague
 
 OLD = "Redirect_x1old"
 
@@ -72,39 +70,6 @@ async def test_what_is_stored_wrongly_is_shown_and_edited_and_comes_into_no_copy
     await alice.sees_change(of="Oldest shop (copy)")
     copy = next(one for one in workspace.services.rules.all() if one["name"] == "Oldest shop (copy)")
     assert "to" not in copy["pairs"][0]
-
-
-@pytest.mark.threat("A7")
-async def test_a_delete_waits_for_somebody_else_of_the_channel(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
-    card = await alice.says(f"/rules delete {OLD} because it loops")
-    assert workspace.services.rules.get(OLD) is not None
-    assert "https://shop.example.com/new" in alice.slack_text(card)
-
-    await alice.clicks(card, "v1.decide.approve", confirm=True)
-    refusal = await alice.sees_problem()
-    assert refusal.visible_to == alice.id
-    assert workspace.services.rules.get(OLD) is not None
-
-    await cara.clicks(card, "v1.decide.approve", confirm=True)
-    done = await alice.sees_change(of=OLD, where=lambda change: approved_by(change) == [cara.id])
-
-    assert done.ts == card.ts
-    assert workspace.services.rules.get(OLD) is None
-    assert "v1.decide.approve" not in str(done.blocks)
-
-
-@pytest.mark.threat("A4")
-async def test_a_double_click_deletes_once(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
-    card = await alice.says(f"/rules delete {OLD}")
-
-    await gather(
-        cara.clicks(card, "v1.decide.approve", confirm=True), cara.clicks(card, "v1.decide.approve", confirm=True)
-    )
-    await alice.sees_change(of=OLD)
-
-    assert len(workspace.services.rules.calls("DELETE")) == 1
 
 
 async def test_a_rule_is_found_by_each_url_that_it_makes_or_loads(alice: Colleague) -> None:

@@ -17,29 +17,6 @@ from tests.harness.scraping import read_readiness
 OLD = "Redirect_x1old"
 
 
-@pytest.mark.slow
-@pytest.mark.threat("C1")
-@pytest.mark.parametrize(
-    "fault", ["429", "500", "cut_before", "html", "text", "wrong_type", "internal_error", "service_unavailable"]
-)
-async def test_a_card_that_slack_would_not_take_comes_later_and_once(
-    workspace: Sandbox, alice: Colleague, clock: Clock, fault: str
-) -> None:
-    workspace.slack.faults.add(fault, method="chat.postMessage", times=2)
-    await alice.types(f"/rules off {OLD}")
-    await until(lambda: len(workspace.services.rules.calls("PUT")) == 1)
-
-    def a_second_later() -> bool:
-        clock.ahead += timedelta(seconds=1)
-        return bool(alice.cards)
-
-    await until(a_second_later)
-    card = await alice.sees_change(of=OLD)
-
-    assert alice.cards == [card]
-    assert len(workspace.services.rules.calls("PUT")) == 1
-
-
 @pytest.mark.first(2)
 @pytest.mark.threat("C2")
 @pytest.mark.parametrize("code", ["is_archived", "not_in_channel", "channel_not_found", "restricted_action"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 
 import pytest
@@ -13,7 +12,7 @@ from sandbox.demo import Sandbox
 from tests.conftest import Clock, until
 from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended, undone
-from tests.stories.test_planned import ANNA, HOUR, NAME, OLD, status
+from tests.stories.test_planned import HOUR, NAME, OLD, status
 
 
 def has_id(change_id: str, change: Change) -> bool:
@@ -37,19 +36,6 @@ async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Colleague,
     assert status(workspace) == "Active"
     assert len(workspace.services.rules.calls("PUT")) == 2
     assert NAME not in alice.slack_text(await alice.says("/gatehouse timers"))
-
-
-async def test_two_clicks_on_extend_from_the_same_card_extend_once(alice: Colleague, cara: Colleague) -> None:
-    card = await alice.says(f"/rules off {OLD} for 2h")
-    ends = (await alice.change_of(card)).request.reverts_at
-    assert ends is not None
-
-    await asyncio.gather(*[alice.clicks(card, "Extend by 1 h") for _ in range(2)])
-    await alice.sees_problem("was just moved")
-
-    assert (await alice.change_of(card)).request.reverts_at == ends + HOUR
-    await cara.clicks(await alice.sees_change(where=lambda now: now.request.reverts_at == ends + HOUR), "Extend by 1 h")
-    await alice.sees_change(where=lambda now: now.request.reverts_at == ends + 2 * HOUR)
 
 
 @pytest.mark.parametrize(
@@ -161,29 +147,6 @@ async def test_the_end_comes_late_after_downtime_and_says_so(
     assert alice.thread(card) == [], "nobody is asked whether it is to be extended"
 
 
-@pytest.mark.threat("B14")
-async def test_what_somebody_changed_since_is_left_and_asked_about(
-    workspace: Sandbox, alice: Colleague, clock: Clock
-) -> None:
-    card = await alice.says(f"/rules set {OLD} destination=https://shop.example.com/sale for 1h")
-    was = workspace.services.rules.get(OLD) or {}
-    theirs = {**was, "pairs": [{**pair, "destination": "https://shop.example.com/theirs"} for pair in was["pairs"]]}
-    workspace.services.rules.put(theirs)
-
-    clock.ahead += HOUR + timedelta(seconds=1)
-    await alice.sees_note(card, "left")
-    left = await alice.sees_change(where=lambda change: change.run.revert_failure == "changed")
-    assert workspace.services.rules.get(OLD) == theirs
-
-    await asyncio.gather(*[alice.clicks(left, "v1.decide.putback") for _ in range(2)])
-    asked = await alice.sees_change(state=State.PROPOSED)
-    await alice.sees_problem("already requested")
-    assert workspace.services.rules.get(OLD) == theirs
-    await alice.clicks(asked, "v1.decide.confirm", confirm=True)
-    await alice.sees_change(where=undone)
-    assert "/new'" in str(workspace.services.rules.get(OLD))
-
-
 async def test_who_changes_what_is_there_for_a_while_is_told_that_its_end_takes_that_along(
     workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
 ) -> None:
@@ -198,18 +161,6 @@ async def test_who_changes_what_is_there_for_a_while_is_told_that_its_end_takes_
     clock.ahead += HOUR + timedelta(seconds=1)
     await alice.sees_change(where=ended)
     assert workspace.services.rules.get(made.edit.target.key or "") is None
-
-
-@pytest.mark.threat("B14")
-async def test_ended_early_it_ends_once(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
-    card = await alice.says(f"/rules off {OLD} for 1h")
-
-    await alice.clicks(card, "v1.decide.end")
-    await alice.sees_change(where=undone)
-    clock.ahead += 2 * HOUR
-    await alice.says("/gatehouse timers")
-
-    assert len(workspace.services.rules.calls("PUT")) == 2
 
 
 @pytest.mark.threat("D7")
@@ -246,19 +197,3 @@ async def test_a_service_that_is_down_at_the_end_only_delays_it(
 
     await until(a_minute_later)
     await alice.sees_change(where=ended)
-
-
-async def test_what_others_did_to_a_member_since_stays_when_access_ends(
-    workspace: Sandbox, bob: Colleague, clock: Clock
-) -> None:
-    await bob.says(f"/members grant {ANNA} beta for 1h")
-    await bob.sees_change(of=ANNA)
-    member = dict(workspace.services.members.get("site_1", ANNA) or {})
-    held = member["allowedSegments"]
-    workspace.services.members.put("site_1", member | {"allowedSegments": [*held, "staff"]})
-
-    clock.ahead += HOUR + timedelta(seconds=1)
-    await bob.sees_change(where=ended)
-
-    left = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
-    assert set(left) == {*held, "staff"} - {"beta"}

@@ -26,22 +26,6 @@ def in_force(change: Change) -> bool:
     return change.request.undoes is None and change.run.undone is None
 
 
-async def test_text_alone_deletes_nothing_of_ones_own_either(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
-    await alice.says('/rules make redirect https://shop.example.com/a to https://shop.example.com/b named "A to B"')
-    await alice.sees_change(of="A to B")
-    await alice.says("/gatehouse undo")
-    card = await alice.sees_change(of="A to B", state=State.PROPOSED)
-    assert "https://shop.example.com/a" in alice.slack_text(card)
-
-    await cara.clicks(card, "v1.decide.confirm", confirm=True)
-    assert any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
-    await alice.clicks(card, "v1.decide.confirm", confirm=True)
-    await alice.sees_change(where=undone)
-    assert not any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
-
-
 @pytest.mark.parametrize("text", ["/gatehouse undo because it loops", "/rules undo that because it loops"])
 async def test_why_it_is_undone_is_on_record_and_on_the_card(alice: Colleague, text: str) -> None:
     await alice.says(f"/rules off {OLD}")
@@ -155,15 +139,3 @@ async def test_a_delete_whose_outcome_was_unknown_is_taken_back_once_it_is_known
 
     assert len(workspace.services.rules.calls("DELETE")) == 1
     assert len([rule for rule in workspace.services.rules.all() if rule["name"] == "Old shop to new shop"]) == 1
-
-
-async def test_an_undo_takes_nothing_away_that_was_given_since(workspace: Sandbox, bob: Colleague) -> None:
-    before = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
-    card = await bob.says(f"/members grant {ANNA} beta")
-    await bob.says(f"/members grant {ANNA} staff")
-
-    await bob.clicks(card, "Undo")
-    await bob.sees_change(where=undone)
-
-    left = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
-    assert sorted(left) == sorted([*before, "staff"])

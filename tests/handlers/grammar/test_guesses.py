@@ -127,7 +127,6 @@ HOURS_2: Final = Expiry("for 2h", 7200)
 GUESSES: Final[list[tuple[str, Outcome]]] = [
     # A URL: where it goes
     (f"/rules {SHOP}/old?utm_source=x", runs(RulesWhich(f"{SHOP}/old?utm_source=x"))),
-    (f"@Gatehouse why does {SHOP}/old go to the wrong page?", runs(RulesWhich(f"{SHOP}/old"))),
     ("/members shop.example.com/old", offers(RulesWhich("https://shop.example.com/old"))),
     (f"/rules is {PROMO} blocked?", runs(RulesWhich(PROMO))),
     (f"/rules don't block {PROMO}", shows(RulesWhich(PROMO))),
@@ -172,22 +171,18 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/rules replicate Old shop", runs(RulesCopy(OLD))),
     ("/rules mobile checkout", runs(RulesShow(MOBILE))),
     ("/rules checkout", runs(RulesList("checkout"))),
-    ("/rules who changed Old shop?", runs(RulesHistory(OLD))),
     ("/rules list rules that are on", runs(RulesList(status="on"))),
     ("/rules which are off", runs(RulesList(status="off"))),
     ("/rules rules in Sales campaigns", runs(RulesList(group="Sales campaigns"))),
     # Members
     (f"/members add vip {ANNA}", offers(MembersGrant((ANNA,), ("vip",)))),
     ("/members make anna vip for 2h", offers(MembersGrant((ANNA,), ("vip",), None, expiry=HOURS_2))),
-    ("/members make liam and quinn vip", offers(MembersGrant((LIAM, QUINN), ("vip",)))),
     ("/members remove vip from anna", offers(MembersRevoke((ANNA,), ("vip",)))),
     ("/members remove Anna Berg", offers(MembersRemove((ANNA,)))),
     (f"/members {ANNA} is now a@new.example", offers(MembersMove(ANNA, "a@new.example"))),
     ("/members change anna's email to a@new.example", offers(MembersMove(ANNA, "a@new.example"))),
     ("/members offboard chloe", offers(MembersOffboard((CHLOE,)), MembersOffboard((OTHER_CHLOE,)))),
-    ("/members paul left the company", offers(MembersOffboard((PAUL,)), MembersRemove((PAUL,)))),
     ("/members why can't chloe get in?", offers(MembersWhy((CHLOE,)), MembersWhy((OTHER_CHLOE,)))),
-    ("/members ben can't see the beta stuff", runs(MembersWhy(("ben.costa@example.com",), "beta"))),
     (f"/members {ANNA} {LIAM}", runs(MembersWhy((ANNA, LIAM)))),
     ("/members who has vip but not beta", runs(MembersList(segment="vip", without_segment="beta"))),
     ("/members register new.person@example.com", runs(MembersAdd("new.person@example.com"))),
@@ -275,27 +270,6 @@ def test_what_was_done_and_the_opposite_of_a_verb_are_no_request(verb: str) -> N
     for form in sorted(forms - VERBS_OF.keys()):
         for named in ("Old shop", f"{ANNA} vip", f"{SHOP}/a"):
             assert not [each for each in read("", f"{form} {named}", KNOWN).commands if each.writes], form
-
-
-@pytest.mark.parametrize(
-    ("typed", "ignored"),
-    [
-        (f"/rules block {PROMO} in bavaria", ["in bavaria"]),
-        (f"/rules block {PROMO} on mobile for 2h", ["on mobile"]),
-        (f"/rules block {SHOP}/a Chat widget", ["block"]),
-        ("/members kick chloe diaz until monday", ["until monday"]),
-        (f"/members give {ANNA} vip, gold", ["gold"]),
-        (f"/members take vip from {ANNA} for 2h", ["for 2h"]),
-        (f"/rules why does {SHOP}/old go to checkout", ["checkout"]),
-        (f"/rules stop {SHOP}/old and {SHOP}/other", ["stop"]),
-        ("/members who has both free and beta", ["beta", "both"]),
-    ],
-)
-def test_what_no_reading_takes_up_is_told(typed: str, ignored: list[str]) -> None:
-    readings = read(*heard(typed), KNOWN)
-
-    assert readings.commands
-    assert list(readings.unread) == ignored
 
 
 @pytest.mark.parametrize("what", ["all changes", "approvals until 6pm", "all changes until 6pm", "the plans for 2h"])
