@@ -179,11 +179,11 @@ IMPOSSIBLE: Final = _read_impossible(
 Gatehouse blocks URLs, not IP addresses. > rules new block > ip ips subnet vpn firewall
 Rules match URLs: they can’t tell countries, browsers or visitors apart. > > visitors country countries geo geoip region regions
     continent europe germany france spain italy russia china india usa uk user_agent user_agents useragent browser browsers chrome
-    firefox safari googlebot bots crawler crawlers iphone iphones android mobile_users mobile_visitors phone_users device devices
+    firefox safari googlebot bots crawler crawlers iphone iphones android mobile_users mobile_visitors phone_users
     cookie cookies referer referrer if_header with_header logged_in_users signed_in_users
 Rules have no order: of two that match a URL, either may act. > rules check > priority priorities precedence order_of rule_order
-    the_order above_the below_the wins goes_first comes_first runs_first
-A rule acts for everybody: it can’t be for a share of the visitors. > > % percent half_of half_the split a/b ab_test
+    the_order above_the below_the goes_first comes_first runs_first
+A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test
      canary rollout rotate weighted
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
     status_code status_codes permanent_redirect permanently
@@ -198,17 +198,17 @@ Gatehouse can remove a member, but not erase their personal data. > > gdpr dsgvo
     be_forgotten anonymize anonymise erasure
 Gatehouse doesn’t see payments or sales. > > refund refunds invoice invoices billing payments credit_card revenue sales_figures
 Gatehouse sets no reminders and watches nothing for you. > gatehouse planned > remind reminder reminders alert alerts notify_me
-    watch tell_me_when wake_me let_me_know ping_me subscribe
+    tell_me_when wake_me let_me_know ping_me subscribe
 Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate_limits rate-limit
     rate_limiting throttle throttling per_minute per_second
 Gatehouse can’t clear or set caches. > > cache caches cached caching purge invalidate ttl flush
-Gatehouse doesn’t see visits, so it can’t count them. > > hit hits visit visits visited click clicked analytics clicks statistics
+Gatehouse doesn’t see visits, so it can’t count them. > > hits visits visited analytics clicks statistics
     stats metrics conversions page_views pageviews
 A change has one start and one end: it can’t repeat. > > daily nightly weekly monthly every_day every_night every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_week every_morning each_day
     weekdays weekends cron recurring office_hours
 Gatehouse changes rules and members: not DNS, certificates or servers. > > dns certificate certificates cert certs ssl tls
-    nameserver server servers pod pods nginx restart reboot
+    nameserver pods nginx reboot
 Gatehouse doesn’t measure your site. > gatehouse status > response_time response_times how_fast latency uptime error_logs
     access_logs error_rate load_time
 Gatehouse can’t list what others may do: a request’s card names who can approve it. > gatehouse whoami > who_can who_may who_must
