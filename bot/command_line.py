@@ -31,7 +31,7 @@ def app() -> None:
     \b
       gatehouse manifest --url https://gatehouse.example.com
       gatehouse check
-      gatehouse audit verify --head 92:2f01…
+      gatehouse audit export --since 24h
     """
 
 

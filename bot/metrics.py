@@ -50,8 +50,8 @@ SERVICE_CALLS: Final = Histogram(
 )
 HELD_REQUESTS: Final = Counter(
     "gatehouse_held_requests_total",
-    "Requests that waited for their turn at a service, because it asked for a pause or its limit was used up, or that got"
-    " none in time. `priority`: `read`, `bulk` or `change`, with what a change reads. `outcome`: `waited` or `refused`",
+    "Requests that waited for their turn at a service, because it asked for a pause, or that got none"
+    " in time. `priority`: `read`, `bulk` or `change`, with what a change reads. `outcome`: `waited` or `refused`",
     ["service", "priority", "outcome"],
 )
 SLACK_CALLS: Final = Histogram(

@@ -112,11 +112,6 @@ class Settings(LocalSettings):
         description="URL of the rules service, ending in /v1, such as https://api2.requestly.io/v1."
     )
     rules_api_key: Secret = Field(description="Key that the rules service takes, sent as x-api-key.")
-    rules_requests_per_minute: int | None = Field(
-        None,
-        ge=10,
-        description="Most requests a minute from each process to the rules service, 10 or more. Unset: no limit.",
-    )
 
     members_base_url: ServiceUrl = Field(
         description="URL of the membership service, ending in /api/v1, such as https://api.bullet.so/api/v1."
@@ -132,9 +127,6 @@ class Settings(LocalSettings):
     members_api_keys: SiteKeys = Field(
         default_factory=dict,
         description="name=key, comma separated, for sites of MEMBERS_SITES with a key of their own, such as docs=KEY.",
-    )
-    members_requests_per_minute: int | None = Field(
-        None, ge=10, description="The same limit for the membership service, all sites together."
     )
     members_empty_text: str = Field(
         "", description="Text of the 404 with which the service answers for a site without members."

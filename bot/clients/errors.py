@@ -130,7 +130,6 @@ class RateLimited(Refusal):
     """Too many requests, or the service is down for a while (*status* 503).
 
     *retry_after*: seconds to wait, None where the service did not say. *until*: when that ends, in seconds since 1970.
-    *is_ours*: Gatehouse's own limit refused the request, so the service was not called.
     """
 
     def __init__(
@@ -139,11 +138,8 @@ class RateLimited(Refusal):
         text: str = "",
         status: int = 429,
         retry_after: float | None = None,
-        *,
-        is_ours: bool = False,
     ) -> None:
         super().__init__(service, text, status)
-        self.is_ours = is_ours
         self.retry_after = retry_after
         self.until = None if retry_after is None else time.time() + retry_after
 

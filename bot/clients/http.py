@@ -265,7 +265,7 @@ class Service:
 def _is_retryable(error: Exception) -> bool:
     """Whether to retry a read: not after a clear refusal, and not where it has waited, or would have to wait, for long."""
     if isinstance(error, RateLimited):
-        return not error.is_ours and (error.retry_after is None or error.retry_after <= MAX_WAIT_SECONDS)
+        return error.retry_after is None or error.retry_after <= MAX_WAIT_SECONDS
     return isinstance(error, Unreachable)
 
 

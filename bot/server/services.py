@@ -39,8 +39,7 @@ class Services:
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """Open the clients of both services, until the block ends."""
-    limits = {"rules": settings.rules_requests_per_minute, "members": settings.members_requests_per_minute}
-    gates = {name: Gate(name, limit) for name, limit in limits.items()}
+    gates = {name: Gate(name) for name in ("rules", "members")}
     async with AsyncExitStack() as stack:
 
         async def open_service(name: str, base_url: str, header: str, key: str) -> Service:

@@ -235,14 +235,10 @@ OUTCOME_WORDS: Final[Table] = {
         "Ask your Gatehouse admin to check it.",
     ),
     client.RateLimited: lambda e: Words(
-        f"Gatehouse has reached its limit of requests a minute to the {e.service} service."
-        if e.is_ours
-        else f"The {e.service} service is not available for a while (503)."
+        f"The {e.service} service is not available for a while (503)."
         if e.status == client.UNAVAILABLE
         else f"The {e.service} service is rate-limiting Gatehouse ({e.status}).",
-        next=f"Try again at {clock_time(e.until)}."
-        if e.until and e.is_ours
-        else f"It accepts requests again at {clock_time(e.until)}."
+        next=f"It accepts requests again at {clock_time(e.until)}."
         if e.until and e.retry_after
         else "Try again in a minute.",
     ),

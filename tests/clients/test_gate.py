@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import copy
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from itertools import permutations
 from typing import Final, TypeVar
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.clients.answer import MAX_NAMED_SECONDS
 from bot.clients.errors import ClientError, Failing, OutcomeUnknown, RateLimited, Unreachable
-from bot.clients.gate import MAX_PAUSE_SECONDS, MAX_WAIT_SECONDS, SHARES, Gate, Priority, RequestLimit
+from bot.clients.gate import MAX_PAUSE_SECONDS, Gate, Priority
 from bot.clients.http import MAX_CONNECTIONS, CallLimits, Service
 from bot.clients.rules import RulesClient
 from bot.rules.model import RuleDraft
@@ -217,66 +212,6 @@ async def test_changes_go_before_all_others_that_waited_with_them() -> None:
     await asyncio.gather(*map(send, [read, bulk, change, read, change]))
 
     assert order == [change, change, read, bulk, read]
-
-
-floods = st.tuples(st.sampled_from([0, 1, 20]), st.sampled_from(Priority), st.integers(1, 20))
-
-
-@given(st.lists(floods, max_size=8), st.integers(10, 15))
-def test_no_minute_has_more_than_the_limit_and_what_is_kept_for_one_is_there_for_it(
-    wanted: list[tuple[int, Priority, int]], most: int
-) -> None:
-    limit, now, sent = RequestLimit(most), 0, list[tuple[int, Priority]]()
-    for gap, priority in [(gap, priority) for gap, priority, times in wanted for _ in range(times)]:
-        now += gap
-        recent = Counter(each for at, each in sent if at > now - 60)
-        if not (wait := limit.take(priority, now)):
-            sent.append((now, priority))
-            continue
-        assert copy.deepcopy(limit).take(priority, now + wait) == 0, "no longer than it says"
-        assert recent[priority] >= most // SHARES or recent[Priority.CHANGE] > most // SHARES
-
-    assert all(sum(begin <= at < begin + 60 for at, _ in sent) <= most for begin, _ in sent)
-
-
-@pytest.mark.parametrize(
-    ("many", "few"), [pair for pair in permutations(Priority, 2) if pair[0] is not Priority.CHANGE]
-)
-async def test_what_few_ask_for_is_never_refused_because_of_what_many_do(many: Priority, few: Priority) -> None:
-    time = Time()
-    gate = Gate("rules", 60, clock=time, sleep=time.sleep)
-    outcomes: Counter[tuple[Priority, str]] = Counter()
-
-    async def send(priority: Priority, every: float) -> None:
-        while time.now < 600:
-            try:
-                await gate.turn(priority)
-                outcomes[priority, "sent"] += 1
-            except RateLimited as error:
-                outcomes[priority, "refused"] += 1
-                await time.sleep(error.retry_after or 0)
-            await time.sleep(every)
-
-    await asyncio.gather(*(send(many, 0) for _ in range(8)), send(few, 10))
-
-    assert outcomes[many, "refused"]
-    assert outcomes[few, "sent"] == 60
-    assert not outcomes[few, "refused"]
-
-
-async def test_a_read_waits_for_a_moment_and_is_refused_where_it_would_be_longer() -> None:
-    time = Time()
-    gate = Gate("rules", 12, clock=time, sleep=time.sleep)
-    for _ in range(12 * 4 // SHARES):
-        await gate.turn(Priority.READ)
-    with pytest.raises(RateLimited) as caught:
-        await gate.turn(Priority.READ)
-    assert caught.value.is_ours
-    assert "Try again at <!date^" in words_for(caught.value).next
-
-    time.now = 60 - MAX_WAIT_SECONDS
-    await gate.turn(Priority.READ)
-    assert time.now == 60
 
 
 class Limiter:

@@ -32,7 +32,7 @@ NETS: Final = {
     "changes": "obligations temporary undo approvals limits requests frozen planned sets last_act told resumed"
     " slack_in_trouble after_a_crash",
     "policy": "server/check rights approvals frozen limits requests",
-    "clients": "incomplete_lists gateways odd_data busy_services real_rules",
+    "clients": "incomplete_lists gateways odd_data real_rules",
 }
 """What else tests a package, the quick and general ones first; stories, unless they lie elsewhere."""
 AT_ONCE: Final = 2

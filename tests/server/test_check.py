@@ -218,17 +218,17 @@ async def test_a_copy_of_the_example_is_told_line_by_line_and_the_rest_is_still_
 async def test_a_name_that_no_setting_has_is_refused_where_it_must_be_meant_for_us(
     variables: dict[str, str], tmp_path: Path
 ) -> None:
-    (tmp_path / ".env").write_text("RULES_REQUEST_PER_MINUTE=60\nlog_lvl=DEBUG\nPOSTGRES_PASSWORD=x\n")
+    (tmp_path / ".env").write_text("RULES_BASE_URLS=x\nlog_lvl=DEBUG\nPOSTGRES_PASSWORD=x\n")
     theirs = {"RULES_PORT": "tcp://10.0.0.1:80", "SLACK_SIGNING_SECRETS": "y"}
 
     code, out = await check(variables | theirs, "--offline", folder=tmp_path)
 
     assert failures(out) == [
         "SLACK_SIGNING_SECRETS (environment): is not a setting",
-        "RULES_REQUEST_PER_MINUTE (.env): is not a setting",
+        "RULES_BASE_URLS (.env): is not a setting",
         "log_lvl (.env): is not a setting",
     ]
-    assert "is not a setting. Did you mean RULES_REQUESTS_PER_MINUTE? Correct it, or remove the line." in out
+    assert "is not a setting. Did you mean RULES_BASE_URL? Correct it, or remove the line." in out
     assert code == 2
 
 

@@ -82,7 +82,6 @@ def services() -> Iterator[Sample]:
         "no list of members": client.WrongAddress("members", "Site not found"),
         "429": client.RateLimited("rules"),
         "503 with Retry-After": client.RateLimited("rules", status=client.UNAVAILABLE),
-        "our own limit": client.RateLimited("rules", is_ours=True),
         "another refusal": client.Refused("members", "Name is too long", 422),
         "no answer": client.Unreachable("rules", "TimeoutError"),
         "a 502": client.Failing("rules", 502),

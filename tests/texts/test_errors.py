@@ -101,18 +101,6 @@ The rules service is not available for a while (503). Nothing was changed.
 Nothing was changed. Try again in a minute.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
-            "our own limit, reading": """\
-Gatehouse has reached its limit of requests a minute to the rules service.
-(warning) Gatehouse has reached its limit of requests a minute to the rules service.
-Try again in a minute.
-You typed `/rules list` · Reference `01234567`\
-""",
-            "our own limit, changing": """\
-Gatehouse has reached its limit of requests a minute to the rules service. Nothing was changed.
-(warning) Gatehouse has reached its limit of requests a minute to the rules service.
-Nothing was changed. Try again in a minute.
-You typed `/rules off Old shop` · Reference `01234567`\
-""",
             "another refusal, reading": """\
 The members service refused: Name is too long.
 (warning) The members service refused: Name is too long.
