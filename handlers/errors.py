@@ -297,7 +297,7 @@ class NothingInMessage(Refusal):
     """The message shortcut was used on a message that names nothing to look up."""
 
     def words(self) -> Words:
-        then = f"Type the command instead; `{slash('gatehouse help')}` lists them."
+        then = f"Type a command instead; `{slash('gatehouse help')}` shows some."
         return Words("That message contains no URL and no email.", next=then, unchanged=None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -19,7 +19,6 @@ from bot.clients.errors import ClientError
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
 from bot.health import Health, Level, health_of
-from bot.policy.inquiry import DirectoryUnavailable
 from bot.rules.model import RULE_ID
 from bot.store.audit import Entry, Filters
 from bot.store.db import UnreadableRow
@@ -40,7 +39,6 @@ from handlers.gatehouse.commands import (
     GatehouseWhoami,
 )
 from handlers.gatehouse.views import Waiting
-from handlers.grammar.command import Command
 from handlers.members.commands import MembersCommand
 from handlers.rules.commands import RulesCommand, RulesHistory
 from handlers.rules.past import elsewhere_line, moment_of
@@ -170,20 +168,7 @@ def _person_id(text: str | None, caller: Caller) -> str | None:
 
 @handles(GatehouseHelp)
 async def show_help(command: GatehouseHelp, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(views.help_page(may=await _may_run(caller, gatehouse)))
-
-
-async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Command]], bool]:
-    """Return a function that says whether the caller may give a command here."""
-    try:
-        allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
-    except DirectoryUnavailable:
-        return lambda _: True  # help helps, also while Slack does not say who asks
-
-    def may(kind: type[Command]) -> bool:
-        return all(any(allowed[name] is None for name in act.operations) for act in kind.acts())
-
-    return may
+    return Private(views.help_page())
 
 
 @handles(GatehouseStatus)

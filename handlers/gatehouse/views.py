@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -21,8 +21,7 @@ from handlers.changes.list_view import RowFacts, empty_message, list_message, mo
 from handlers.changes.titles import STATES
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseAudit, GatehousePending, GatehousePlanned, GatehouseWhoami
-from handlers.grammar.command import Command, slash
-from handlers.grammar.parser import ALL
+from handlers.grammar.command import slash
 from handlers.members.commands import MembersMenu
 from handlers.rules.commands import RulesMenu
 
@@ -42,14 +41,9 @@ EXAMPLES: Final = (
 OWN_WORDS: Final = "Or type it in your own words. Gatehouse shows what would change, and waits for your click."
 
 
-def help_page(*, may: Callable[[type[Command]], bool]) -> Message:
-    """Return everyday examples of what somebody *may* do, and buttons that show the rest."""
-    kinds = {(kind.service, kind.verb): kind for kind in ALL}
-    lines = [
-        f"`{slash(f'{service} {text}')}`  {does}"
-        for service, text, does in EXAMPLES
-        if may(kinds[service, text.partition(" ")[0]])
-    ]
+def help_page() -> Message:
+    """Return everyday examples, and buttons that show the rest."""
+    lines = [f"`{slash(f'{service} {text}')}`  {does}" for service, text, does in EXAMPLES]
     buttons = (
         run_button("Rules", RulesMenu(), 0),
         run_button("Members", MembersMenu(), 1),

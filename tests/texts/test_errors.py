@@ -249,7 +249,7 @@ Run the command again for a new one.\
             "a message without a URL": """\
 That message contains no URL and no email.
 (warning) That message contains no URL and no email.
-Type the command instead; `/gatehouse help` lists them.\
+Type a command instead; `/gatehouse help` shows some.\
 """,
         }
     )
