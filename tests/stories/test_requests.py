@@ -43,22 +43,6 @@ async def test_what_needs_no_approval_goes_ahead_of_a_request(
     assert len(workspace.services.rules.calls("PUT")) >= 1
 
 
-@pytest.mark.threat("B15")
-@pytest.mark.policy(OWN_CLICK)
-async def test_of_two_requests_the_one_that_is_decided_first_is_done(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
-    waiting = await alice.says(f"/rules delete {OLD}")
-    card = await cara.says(f"/rules delete {OLD}")
-
-    await cara.clicks(card, "v1.decide.confirm", confirm=True)
-    overtaken = await alice.sees_change(state=State.STALE)
-
-    assert overtaken.ts == waiting.ts
-    assert "v1.decide.confirm" not in str(overtaken.blocks)
-    assert len(workspace.services.rules.calls("DELETE")) == 1
-
-
 @pytest.mark.policy(OWN_CLICK)
 async def test_who_could_make_the_change_may_drop_a_request_that_waits_for_its_requester(
     alice: Colleague, cara: Colleague

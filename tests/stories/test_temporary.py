@@ -161,39 +161,3 @@ async def test_who_changes_what_is_there_for_a_while_is_told_that_its_end_takes_
     clock.ahead += HOUR + timedelta(seconds=1)
     await alice.sees_change(where=ended)
     assert workspace.services.rules.get(made.edit.target.key or "") is None
-
-
-@pytest.mark.threat("D7")
-@pytest.mark.parametrize("jump", [timedelta(minutes=10), timedelta(hours=-1)])
-async def test_a_clock_that_jumps_ends_nothing_early_or_twice(
-    workspace: Sandbox, alice: Colleague, clock: Clock, jump: timedelta
-) -> None:
-    await alice.says(f"/rules off {OLD} for 1h")
-
-    clock.ahead += jump
-    await alice.says("/gatehouse timers")
-    assert status(workspace) == "Inactive"
-    clock.ahead = HOUR + timedelta(seconds=1)
-    await alice.sees_change(where=ended)
-    clock.ahead -= HOUR
-    await alice.says("/gatehouse timers")
-
-    assert len(workspace.services.rules.calls("PUT")) == 2
-
-
-@pytest.mark.threat("B16")
-async def test_a_service_that_is_down_at_the_end_only_delays_it(
-    workspace: Sandbox, alice: Colleague, clock: Clock
-) -> None:
-    await alice.says(f"/rules off {OLD} for 1h")
-    workspace.services.rules.stage.faults.add("500", method="GET", times=3)
-
-    clock.ahead += HOUR + timedelta(seconds=1)
-    await until(lambda: workspace.services.rules.stage.faults.waiting[0].times == 0)
-
-    def a_minute_later() -> bool:
-        clock.ahead += timedelta(minutes=1)
-        return len(workspace.services.rules.calls("PUT")) == 2
-
-    await until(a_minute_later)
-    await alice.sees_change(where=ended)
