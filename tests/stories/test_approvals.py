@@ -148,19 +148,3 @@ async def test_an_approval_waits_for_a_service_that_is_away(
     await alice.sees_change(of=OLD)
 
     assert len(workspace.services.rules.calls("DELETE")) == 1
-
-
-async def test_what_waits_for_a_service_can_be_withdrawn(
-    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
-) -> None:
-    card = await alice.says(f"/rules delete {OLD}")
-    workspace.services.rules.stage.faults.add("500", method="GET", times=3)
-    await cara.clicks(card, "v1.decide.approve", confirm=True)
-    held = await alice.sees_change(state=State.APPROVED, where=lambda change: change.run.waits)
-
-    await alice.clicks(held, "Withdraw")
-    await alice.sees_change(state=State.CANCELLED)
-    clock.ahead += timedelta(minutes=5)
-    await alice.says("/gatehouse pending")
-
-    assert workspace.services.rules.calls("DELETE") == []

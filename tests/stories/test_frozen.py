@@ -17,7 +17,7 @@ from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended, undone
 from tests.harness.held_service import Held as HeldService
 from tests.harness.looking import approve_card
-from tests.stories.test_planned import ANNA, HOUR, MOMENT, OLD, status
+from tests.stories.test_planned import HOUR, MOMENT, OLD, status
 
 
 @pytest.fixture
@@ -80,22 +80,6 @@ async def test_what_a_sentence_asks_for_is_planned_for_after_the_freeze(
 
     await alice.clicks(refused, "Plan it for then")
     await alice.sees_change(state=State.PLANNED)
-
-
-@pytest.mark.parametrize("text", ["/rules off Redirect_track1", f"/members grant {ANNA} vip"])
-async def test_all_else_is_changed_as_ever(workspace: Sandbox, alice: Colleague, bob: Colleague, text: str) -> None:
-    await bob.does(FREEZE)
-    await alice.says(text)
-    await alice.sees_change()
-
-
-async def test_everything_is_everything(workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock) -> None:
-    await bob.does("/gatehouse freeze everything for 2h")
-    await alice.is_refused("/rules off Redirect_imgs2")
-    await alice.is_refused(f"/members grant {ANNA} vip")
-    clock.ahead += 2 * HOUR + MOMENT
-    await alice.says("/rules off Redirect_imgs2")
-    await alice.sees_change()
 
 
 async def test_what_is_temporary_ends_and_may_be_ended(

@@ -137,25 +137,6 @@ async def test_a_look_counts_for_the_person_who_looked_and_for_that_change(
     await alice.sees_set(applied=14)
 
 
-@pytest.mark.policy(EVERYTHING)
-async def test_the_thirteenth_line_of_an_edit_is_seen_before_it_is_approved(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
-    workspace.services.rules.put(redirect(1, pairs=20) | {"id": LONG, "name": "Long"})
-    fields = [f"pair{number}.destination=https://shop.example.com/{number}" for number in range(1, 13)]
-    card = await alice.says(f"/rules set {LONG} {' '.join(fields)} pair13.destination=https://evil.example/steal")
-    assert "…and 1 more field." in alice.slack_text(card)
-    assert "evil.example" not in alice.slack_text(card)
-
-    await cara.clicks(card, "v1.decide.approve")
-    await cara.sees_problem()
-    shown = await open_details(cara, card)
-    assert "pair 13 destination  `https://new.example/` → `https://evil.example/steal`" in shown
-
-    await cara.clicks(card, "v1.decide.approve")
-    await alice.sees_change(of=LONG)
-
-
 @pytest.mark.threat("A14")
 async def test_two_people_whose_masked_emails_are_alike_are_told_apart(
     workspace: Sandbox, alice: Colleague, cara: Colleague

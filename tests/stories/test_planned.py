@@ -311,21 +311,6 @@ async def test_five_hundred_plans_of_a_channel_are_each_begun_once(
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        f"/rules off {OLD} on 2020-01-01",
-        f"/rules off {OLD} tomorrow 9:00 until 2026-01-01",
-        f"/rules off {OLD} on 31 November",
-        f"/rules off {OLD} on 2031-01-01",
-    ],
-)
-async def test_a_time_that_cannot_be_meant_changes_nothing(workspace: Sandbox, alice: Colleague, text: str) -> None:
-    await alice.says(text)
-    assert writes(workspace) == []
-    assert await alice.store.changes.list_planned() == []
-
-
-@pytest.mark.parametrize(
     ("text", "show"),
     [
         (f"/rules off {OLD} tomorrow 9:00", f"/rules show {OLD}"),

@@ -89,17 +89,6 @@ async def test_what_somebody_changed_since_is_not_overwritten(workspace: Sandbox
     assert (now["description"], "/new'" in str(now["pairs"])) == ("Since the relaunch in May.", True)
 
 
-async def test_it_takes_back_its_own_part_and_leaves_what_others_did(workspace: Sandbox, alice: Colleague) -> None:
-    card = await alice.says(f"/rules off {OLD}")
-    workspace.services.rules.put({**(workspace.services.rules.get(OLD) or {}), "description": "Theirs"})
-
-    await alice.clicks(card, "Undo")
-    await alice.sees_change(where=undone)
-
-    now = workspace.services.rules.get(OLD) or {}
-    assert (now["description"], now["status"]) == ("Theirs", "Active")
-
-
 @pytest.mark.policy('guards = [{operation = "rule.*", guard = "approve"}]')
 async def test_of_two_undos_in_two_channels_the_other_says_who_was_faster(
     alice: Colleague, bob: Colleague, cara: Colleague
