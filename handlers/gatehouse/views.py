@@ -63,7 +63,6 @@ PARTS: Final = {
     "store": "Database",
     "policy": "Policy file",
     "messages": "Cards and messages",
-    "release": "Release",
 }
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -62,16 +63,24 @@ def worker(store: Store, clock: StandingClock, owner: str, told: asyncio.Event, 
     return worker_of(Journal(store, clock, owner, Wake(), Wake(), LEASE), deliver)
 
 
+async def a_card_is_due(store: Store, clock: StandingClock) -> None:
+    change = a_change(clock)
+    async with store.transaction() as tx:
+        await store.changes.add(tx, change, "one")
+        await store.outbox.enqueue(tx, change.id, "card")
+
+
+async def nothing_waits(store: Store) -> bool:
+    return (await store.outbox.backlogs())["message"][0] == 0
+
+
 async def lease_of(store: Store) -> int:
     async with store.session.reading() as connection:
         return int(await connection.scalar(sa.select(outbox.c.lease)) or 0)
 
 
 async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, clock: StandingClock) -> None:
-    change = a_change(clock)
-    async with store.transaction() as tx:
-        await store.changes.add(tx, change, "one")
-        await store.outbox.enqueue(tx, change.id, "result")
+    await a_card_is_due(store, clock)
     told, free, never = asyncio.Event(), asyncio.Event(), asyncio.Event()
     delivering = asyncio.create_task(worker(store, clock, "first", told, free).deliver_one())
     await told.wait()
@@ -88,16 +97,13 @@ async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, cl
 
     free.set()
     assert await delivering
-    assert (await store.outbox.backlogs())["message"][0] == 0
+    assert await nothing_waits(store)
 
 
 async def test_a_stop_in_the_middle_of_a_claim_still_delivers_what_was_claimed(
     store: Store, clock: StandingClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    change = a_change(clock)
-    async with store.transaction() as tx:
-        await store.changes.add(tx, change, "one")
-        await store.outbox.enqueue(tx, change.id, "card")
+    await a_card_is_due(store, clock)
     told: list[str] = []
 
     async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
@@ -118,7 +124,7 @@ async def test_a_stop_in_the_middle_of_a_claim_still_delivers_what_was_claimed(
     await deliverer.flush(60)
 
     assert told == ["card"]
-    assert (await store.outbox.backlogs())["message"][0] == 0
+    assert await nothing_waits(store)
 
 
 class Killed(BaseException):
@@ -126,10 +132,7 @@ class Killed(BaseException):
 
 
 async def test_what_no_process_survives_is_plain_in_the_end(store: Store, clock: StandingClock) -> None:
-    change = a_change(clock)
-    async with store.transaction() as tx:
-        await store.changes.add(tx, change, "one")
-        await store.outbox.enqueue(tx, change.id, "card")
+    await a_card_is_due(store, clock)
     tries: list[bool] = []
 
     async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
@@ -144,14 +147,11 @@ async def test_what_no_process_survives_is_plain_in_the_end(store: Store, clock:
         clock.moment += 2 * LEASE
 
     assert tries == [False] * MAX_UNENDED_TRIES + [True]
-    assert (await store.outbox.backlogs())["message"][0] == 0
+    assert await nothing_waits(store)
 
 
 async def test_what_fails_with_an_error_is_never_plain(store: Store, clock: StandingClock) -> None:
-    change = a_change(clock)
-    async with store.transaction() as tx:
-        await store.changes.add(tx, change, "one")
-        await store.outbox.enqueue(tx, change.id, "card")
+    await a_card_is_due(store, clock)
     tries: list[bool] = []
 
     async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
@@ -202,11 +202,7 @@ async def test_nobody_looks_for_what_is_due_while_there_is_no_hand_free_for_it(
     assert wake.waits == [3600], "the end of a delivery wakes it"
 
     free.set()
-
-    async def nothing_waits() -> bool:
-        return (await store.outbox.backlogs())["message"][0] == 0
-
-    await until(nothing_waits, "all is delivered")
+    await until(partial(nothing_waits, store), "all is delivered")
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
 
@@ -238,21 +234,14 @@ async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: S
     assert next_one not in begun
 
     free.set()
-
-    async def nothing_waits() -> bool:
-        return (await store.outbox.backlogs())["message"][0] == 0
-
-    await until(nothing_waits, "all is delivered")
+    await until(partial(nothing_waits, store), "all is delivered")
     assert [each for each in begun if each != elsewhere] == [first, next_one]
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_a_graceful_stop_waits_for_what_is_under_way(store: Store, clock: StandingClock) -> None:
-    change = a_change(clock)
-    async with store.transaction() as tx:
-        await store.changes.add(tx, change, "one")
-        await store.outbox.enqueue(tx, change.id, "card")
+    await a_card_is_due(store, clock)
     told, free = asyncio.Event(), asyncio.Event()
     deliverer = worker(store, clock, "first", told, free)
     running = asyncio.create_task(deliverer.run(every=3600))
@@ -265,7 +254,7 @@ async def test_a_graceful_stop_waits_for_what_is_under_way(store: Store, clock: 
     free.set()
     await asyncio.gather(running, return_exceptions=True)
 
-    assert (await store.outbox.backlogs())["message"][0] == 0
+    assert await nothing_waits(store)
 
 
 class Notes:
