@@ -128,10 +128,8 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     # A URL: where it goes
     (f"/rules {SHOP}/old?utm_source=x", runs(RulesWhich(f"{SHOP}/old?utm_source=x"))),
     ("/members shop.example.com/old", offers(RulesWhich("https://shop.example.com/old"))),
-    (f"/rules is {PROMO} blocked?", runs(RulesWhich(PROMO))),
     (f"/rules don't block {PROMO}", shows(RulesWhich(PROMO))),
     (f"/rules unblock {PROMO}", shows(RulesWhich(PROMO))),
-    (f"/rules allow {PROMO}", shows(RulesWhich(PROMO))),
     ("/rules why /old", offers(*(RulesWhich(f"https://{host}/old") for host in HOSTS))),
     (f"/rules what redirects to {SHOP}/new?", runs(RulesList(url=f"{SHOP}/new"))),
     # Blocking and redirecting
@@ -172,7 +170,6 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/rules mobile checkout", runs(RulesShow(MOBILE))),
     ("/rules checkout", runs(RulesList("checkout"))),
     ("/rules list rules that are on", runs(RulesList(status="on"))),
-    ("/rules which are off", runs(RulesList(status="off"))),
     ("/rules rules in Sales campaigns", runs(RulesList(group="Sales campaigns"))),
     # Members
     (f"/members add vip {ANNA}", offers(MembersGrant((ANNA,), ("vip",)))),
@@ -180,7 +177,6 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/members remove vip from anna", offers(MembersRevoke((ANNA,), ("vip",)))),
     ("/members remove Anna Berg", offers(MembersRemove((ANNA,)))),
     (f"/members {ANNA} is now a@new.example", offers(MembersMove(ANNA, "a@new.example"))),
-    ("/members change anna's email to a@new.example", offers(MembersMove(ANNA, "a@new.example"))),
     ("/members offboard chloe", offers(MembersOffboard((CHLOE,)), MembersOffboard((OTHER_CHLOE,)))),
     ("/members why can't chloe get in?", offers(MembersWhy((CHLOE,)), MembersWhy((OTHER_CHLOE,)))),
     (f"/members {ANNA} {LIAM}", runs(MembersWhy((ANNA, LIAM)))),
@@ -190,7 +186,6 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     # Any root
     ("/rules take back my last change", offers(GatehouseUndo())),
     ("/rules pending", runs(GatehousePending())),
-    ("/gatehouse rules off Old shop", offers(RulesOff((OLD,)))),
     (f"/members history {ANNA}", runs(GatehouseAudit(ref=ANNA))),
     (f"/rules grant {ANNA} vip", offers(MembersGrant((ANNA,), ("vip",)))),
     ("/gatehouse what changed today", runs(GatehouseDigest("today"))),
