@@ -134,15 +134,15 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
             continue
         if not change.is_bulk:
             await _mark_undone(store, tx, change, undo)
-        if change.is_bulk or change.set_id is not None:
-            wholes[change.set_id or change.id] = undo
+        # The undo of a bulk change ends after those of its items, of which the last leaves nothing to undo.
+        if change.set_id is not None:
+            wholes[change.set_id] = undo
         await _show_undone(store, tx, change, undo)
     for set_id, undo in wholes.items():
         whole = await store.changes.get_locked(tx, set_id)
-        if whole is None or whole.state is not State.APPLIED or whole.run.undone is not None:
+        if whole is None or whole.state is not State.APPLIED or await store.items.has_any(tx, set_id, UNDOABLE):
             continue
-        if not await store.items.has_any(tx, set_id, UNDOABLE):
-            await _mark_undone(store, tx, whole, undo)
+        await _mark_undone(store, tx, whole, undo)
 
 
 def _leaves_a_part(undo: Change, change: Change) -> bool:

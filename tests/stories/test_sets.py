@@ -15,6 +15,8 @@ from sandbox.slack import rendering
 from tests.conftest import Clock
 from tests.harness.colleague import Colleague, ended, undone
 from tests.harness.looking import approve_card
+from tests.harness.truth import all_changes
+from tests.stories.test_undo import undo_of
 
 OLD, PAY, HELP = "Redirect_x1old", "Redirect_chk01", "Redirect_help1"
 THREE = (OLD, PAY, HELP)
@@ -216,6 +218,39 @@ async def test_what_is_undone_in_part_is_called_so_everywhere(
     assert [name for name, text in shown.items() if "rules switched off" in text] == []
     there = {name for name, text in shown.items() if "2 of 3 undone" in text}
     assert there == ({*shown} if lasting else {*shown} - COMING)
+
+
+@pytest.mark.parametrize("alone", [0, 1, 3])
+async def test_what_undid_each_item_and_what_undid_all_is_on_record(
+    workspace: Sandbox, alice: Colleague, cara: Colleague, alone: int
+) -> None:
+    """Cara undoes so many items *alone*, and Alice the rest, at first in part."""
+    card = await alice.says(f"/rules off {OLD} {PAY} {HELP}")
+    whole = await alice.change_of(await alice.sees_set(applied=3))
+    ids = [each.change_id or "" async for each in alice.store.items.all(whole.id)]
+    for change_id in ids[:alone]:
+        assert not undone(await alice.change_of(card)), "an item is left"
+        await cara.says(f"/gatehouse undo {change_id[:8]} because it loops")
+    if alone < len(ids):
+        workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=1)
+        await alice.says(f"/gatehouse undo {whole.id[:8]}")
+        assert "2 of 3 undone" in alice.slack_text(await alice.sees_set(undone=2, applied=1))
+        assert not undone(await alice.change_of(card)), "an item is left"
+        await alice.says(f"/gatehouse undo {whole.id[:8]} because it loops")
+    card = await alice.sees_set(undone=3, where=undone)
+
+    last = cara if alone == len(ids) else alice
+    assert f"Undone by <@{last.id}> · “it loops”" in str(card.blocks)
+    changes = {each.id: each for each in await all_changes(alice.store)}
+    for number, change_id in enumerate(ids):
+        found, undo = changes[change_id].run.undone, changes[undo_of(changes[change_id])]
+        assert (undo.request.undoes, undo.request.requester) == (change_id, (cara if number < alone else alice).id)
+        assert found is not None
+        assert found.at == undo.run.finished_at
+    undo = changes[undo_of(changes[whole.id])]
+    assert (undo.request.undoes, undo.request.requester) == (ids[-1] if last is cara else whole.id, last.id)
+    for change_id in (whole.id, *ids):
+        assert "already undone" in alice.slack_text(await alice.is_refused(f"/gatehouse undo {change_id[:8]}"))
 
 
 async def test_no_list_says_that_a_rule_is_off_which_somebody_switched_on(alice: Colleague, cara: Colleague) -> None:
