@@ -15,7 +15,7 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.obligation import Standing, parts_of, with_parts
 from bot.changes.model.parts import Cause, CauseKind, ChangeRequest, Undone
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, Undoing, inverse
+from bot.changes.proposals import Proposal, Undoing, inverse, revert_anyway
 from bot.changes.refusals import NotTemporary
 from bot.store.tables import former_ids
 from tests.changes.test_rights_again import rename
@@ -92,6 +92,14 @@ def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> No
     removal = with_fields(removal, kind=Kind.MEMBER_REMOVE)
 
     assert inverse(removal, [Undoing(removal, None)], by=ALICE, channel=OPS).edit.after == ANN
+
+
+def test_what_is_put_back_at_last_is_deleted_where_it_was_created() -> None:
+    live = {"name": "Theirs"}
+    made = with_fields(change_of(RULE, None, {"name": "New"}), kind=Kind.RULE_CREATE, result={"name": "New"})
+
+    edit = revert_anyway(made, live, by=ALICE, channel=OPS).edit
+    assert (edit.kind, edit.before, edit.after) == (Kind.RULE_DELETE, live, None)
 
 
 async def former_ids_of(world: World) -> dict[str, str]:

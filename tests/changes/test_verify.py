@@ -221,6 +221,14 @@ def test_a_member_whose_email_differs_only_in_case_says_nothing_of_another(kind:
     assert read(after) is Verification.DONE
 
 
+def test_a_member_who_was_edited_is_there_though_the_service_spells_the_email_otherwise() -> None:
+    before, live = ({"email": email, "name": "Zoe"} for email in ("Zoe@example.com", "zoe@example.com"))
+    change = update(before, before | {"name": "Zoe Young"})
+    target = Target(service="members", site="blog", key="Zoe@example.com")
+
+    assert verdict(with_fields(change, kind=Kind.MEMBER_UPDATE, target=target), live).live == live
+
+
 def test_the_ids_of_pairs_are_no_content_whatever_else_stands_among_them() -> None:
     stored = {"id": "Redirect_1", "pairs": [{"id": "p1", "to": "x"}, "no pair"], "allowedSegments": ["b", "a"]}
 

@@ -292,6 +292,14 @@ async def test_what_would_end_before_it_starts_is_refused(alice: Colleague, verb
     assert await alice.store.changes.list_planned() == []
 
 
+async def test_a_plan_is_not_moved_to_its_end(alice: Colleague) -> None:
+    card = await alice.says(f"/rules off {OLD} tomorrow 9:00 until tomorrow 10:00")
+    await alice.decides(card, "Other time…", "When?", "tomorrow 10:00")
+    assert "end before it starts" in str(alice.modal)
+    await alice.clicks(card, "Do it now")
+    assert (await alice.change_of(await alice.sees_change())).is_temporary
+
+
 @pytest.mark.slow
 async def test_five_hundred_plans_of_a_channel_are_each_begun_once(
     workspace: Sandbox, alice: Colleague, clock: Clock
