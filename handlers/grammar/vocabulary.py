@@ -178,7 +178,7 @@ IMPOSSIBLE: Final = _read_impossible(
     """
 Gatehouse blocks URLs, not IP addresses. > rules new block > ip ips subnet vpn firewall
 Rules match URLs: they can’t tell countries, browsers or visitors apart. > > visitors country countries geo geoip region regions
-    continent europe germany france spain italy russia china india usa uk user_agent user_agents useragent browser browsers chrome
+    continent europe germany france spain italy russia china india usa uk user_agent user_agents browser browsers chrome
     firefox safari googlebot bots crawler crawlers iphone iphones android mobile_users mobile_visitors phone_users
     cookie cookies referer referrer if_header with_header logged_in_users signed_in_users
 Rules have no order: of two that match a URL, either may act. > rules check > priority priorities precedence order_of rule_order

@@ -91,6 +91,10 @@ def types(text: str, *expected: tuple[Kind, str], is_bulk: bool = False) -> Ask:
         for part in text.split("{")[1:]:
             key = part.partition("}")[0]
             rows[f"{{{key}}}"] = world.row_of_member(key) if "@" in key else world.row_of_rule(key)
+        if rows:  # a row of a list that isn't in sight any more is shown first
+            await world.alice.says(
+                "/members list site:blog" if text.startswith("/members") else "/rules list type:redirect"
+            )
         await world.alice.types(_filled(text, rows))
 
     rows: dict[str, str] = {}
@@ -185,8 +189,6 @@ async def test_it_means_what_it_meant(step: str, tmp_path: Path, database_url: s
         alice = world.alice
         for rule_id, more in ((BY_CLICK, ""), (ENDED, " for 2h"), (LAST, "")):
             world.cards[rule_id] = await alice.says(f"/rules off {rule_id}{more}")
-        await alice.says("/rules list type:redirect")
-        await alice.says("/members list site:blog")
         before, seen = {change.id for change in await all_changes(world.store)}, len(alice._bot_messages())
 
         world.reaper.at = step
