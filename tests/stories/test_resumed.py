@@ -74,6 +74,15 @@ class World:
         found = sorted(members("site_1"), key=lambda member: member["name"].casefold())
         return f"#{[member['email'] for member in found].index(email) + 1}"
 
+    async def sees_list(self, text: str) -> None:
+        """Type *text* and wait for its list, among answers to what was taken up again."""
+        known = self._lists_shown()
+        await self.alice.types(f"/{text}")
+        await self.alice._waits(lambda: self._lists_shown() > known or None, "a list")
+
+    def _lists_shown(self) -> int:
+        return sum("Page 1 of" in self.alice.slack_text(one) for one in self.alice._bot_messages())
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -92,8 +101,8 @@ def types(text: str, *expected: tuple[Kind, str], is_bulk: bool = False) -> Ask:
             key = part.partition("}")[0]
             rows[f"{{{key}}}"] = world.row_of_member(key) if "@" in key else world.row_of_rule(key)
         if rows:  # a row of a list that isn't in sight any more is shown first
-            await world.alice.says(
-                "/members list site:blog" if text.startswith("/members") else "/rules list type:redirect"
+            await world.sees_list(
+                "members list site:blog" if text.startswith("/members") else "rules list type:redirect"
             )
         await world.alice.types(_filled(text, rows))
 
