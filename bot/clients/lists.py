@@ -307,7 +307,7 @@ async def send_once(service: Service, method: str, *segments: str, context: Call
 
 
 def name_fields(error: ValidationError) -> str:
-    """Return the first fields of a record that are missing or wrong, each in quotes; empty where it is no object."""
+    """Return the first fields of a record that are missing or wrong, each in quotes; empty where it isn’t an object."""
     found = dict.fromkeys(
         display_name([*map(str, place)]) for each in error.errors() if (place := without_choices(each["loc"]))
     )
