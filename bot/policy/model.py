@@ -135,7 +135,7 @@ class _Strict(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Something that is allowed to whoever has the right to one of *operations*; with none, to whoever may use Gatehouse.
+    """Something that is allowed to anyone who has the right to one of *operations*; with none, to all who may use Gatehouse.
 
     *roles*: those that a guard names for it, wherever it does. *other_than*: an account whose person may not.
     """
@@ -302,7 +302,7 @@ class Policy(_Strict):
             return None if is_free or is_somewhere else Why.NO_ROLE
         if not is_read and (why := self._place_refusal(place)) is not None:
             return why
-        # Whoever a guard names has the right wherever they are; everybody else has to be in the channel.
+        # Someone whom a guard names has the right wherever they are; everybody else has to be in the channel.
         outside = None if is_read or roles is not None or place.id in person.channels else Why.NOT_HERE
         without = None if is_free or any(role.is_held_by(person, place) for role in held) else Why.NO_ROLE
         return without or outside if operation == APPROVE else outside or without

@@ -31,8 +31,7 @@ def modal(
 
     *below*: the buttons of a person who can decide about it. *places*: the host of each service.
     """
-    found = texts(change, listed)
-    if len(found) > MAX_BLOCKS or sum(map(len, found)) > MAX_CHARACTERS or max(map(len, found)) > messages.MAX_TEXT:
+    if not (found := texts(change, listed)):
         return None
     is_open = change.state is State.PROPOSED
     where = " Decide on the card in the channel." if is_open and not below else ""
@@ -47,11 +46,14 @@ def modal(
 
 
 def texts(change: Change, listed: Iterable[Entry]) -> list[str]:
-    """Return everything about *change*, each text short enough for a section."""
+    """Return everything about *change*, each text for a section; nothing where that is too much for a modal."""
     found = [*_request_texts(change)]
     for entry in listed:
         found += messages.pack_lines(_section_lines(entry), MAX_LINE)
-    return found
+    is_long = (
+        len(found) > MAX_BLOCKS or sum(map(len, found)) > MAX_CHARACTERS or max(map(len, found)) > messages.MAX_TEXT
+    )
+    return [] if is_long else found
 
 
 def _request_texts(change: Change) -> Iterator[str]:

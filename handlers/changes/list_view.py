@@ -175,8 +175,8 @@ def coming_line(change: Change, link: str) -> str:
 
 
 def open_button(count: int) -> Block | None:
-    """Return the button that opens the form about all *count* requests that the reader can decide; None for none."""
-    return decide_button("Decide…" if count == 1 else f"Decide about all {count}…", "open", "all") if count else None
+    """Return the button that opens the form about all that the reader can decide, *count* of them on this page; None for none."""
+    return decide_button("Decide…", "open", "all") if count else None
 
 
 def empty_message(mark: str, head: str, more: str = "", command: Command | None = None) -> Message:

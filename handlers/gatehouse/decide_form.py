@@ -31,6 +31,8 @@ TITLE: Final = "Decide"
 MAX_OPEN: Final = 50
 """Open changes that are looked through for those that wait for one person."""
 MAX_BLOCKS: Final = 90
+MAX_SIZE: Final = 120_000
+"""Characters of all blocks, about half of what Slack takes in a view."""
 MAX_ITEMS: Final = 50
 """Items of a bulk change that the form shows among other requests."""
 GROUP: Final = timedelta(minutes=10)
@@ -91,7 +93,7 @@ async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
 def view(
     changes: Sequence[Change], items: Mapping[str, Sequence[Item]], links: Mapping[str, str], *, opened_by: str
 ) -> tuple[View, tuple[Change, ...]]:
-    """Return the form for *changes*, and those that it shows whole, which alone can be decided there.
+    """Return the form for *changes*, and those that it shows whole, which alone can be decided there: who may decide may see all.
 
     *items*: of bulk changes, unless there are too many; *links*: to the cards.
     """
@@ -103,7 +105,7 @@ def view(
         here: list[str] = []
         for each in group:
             drawn = _facts(each, items, links.get(each.id, ""))
-            if len(blocks) + len(drawn) + 1 > MAX_BLOCKS:
+            if len(blocks) + len(drawn) + 1 > MAX_BLOCKS or len(str([*blocks, *drawn])) > MAX_SIZE:
                 left += 1
                 continue
             blocks += drawn
@@ -172,14 +174,16 @@ async def _save(sent: Decided, caller: Caller, gatehouse: Gatehouse) -> View:
 
 async def _decide(one: str, decision: OfRequest, reason: str, caller: Caller, gatehouse: Gatehouse) -> str:
     """Return what became of one change."""
-    change = await gatehouse.changes.journal.get(one)
+    title = f"Change {one[:8]}"
     try:
+        change = await gatehouse.changes.journal.get(one)
+        title = request_title(change)
         change = await gatehouse.changes.decisions.decide(change, decision, caller.user, reason=reason)
     except Exception as error:
         if not is_expected(error):
             raise
         why = words_for(error).what
-        return f":warning: {why}" if "\n" in why else f":warning: *{request_title(change)}:* {why}"
+        return f":warning: {why}" if "\n" in why else f":warning: *{title}:* {why}"
     more = f"\n{needs_line(change, 'its channel')}" if change.state is State.PROPOSED else ""
     return f"{mark_of(change)} *{title_of(change)}*{more}"
 
