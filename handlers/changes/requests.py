@@ -71,11 +71,10 @@ async def submit(
     if already:
         warnings = (*proposal.request.warnings, f"Already so, and left out: {join_words(already, most=MAX_LEFT_OUT)}.")
         proposal = replace(proposal, request=replace(proposal.request, warnings=warnings))
-    start, expiry = (getattr(command, name, None) for name in ("start", "expiry"))
-    proposal = await with_times(proposal, caller, gatehouse, start=start, expiry=expiry)
+    proposal = await with_times(proposal, caller, gatehouse, start=command.start, expiry=command.expiry)
     covered = await find_covered((each.edit for each in proposals), gatehouse.rules.recent, gatehouse.groups.groups)
     if (shown := [*covered, *loops[:MAX_LOOPS]]) and not caller.confirmed:
-        refs = {"refs": tuple(each.edit.target.key for each in proposals)} if hasattr(command, "refs") else {}
+        refs = {"refs": tuple(each.edit.target.key for each in proposals)} if command.has("refs") else {}
         raise ShownFirst(command.with_fields(**refs), "\n".join(f":warning: {esc(line, 500)}" for line in shown))
     warnings = (*covered, *proposal.request.warnings)
     proposal = replace(proposal, request=replace(proposal.request, warnings=warnings))
@@ -101,7 +100,7 @@ class FrozenNow(Refusal):
     def words(self) -> Words:
         after = self.freeze.until + timedelta(minutes=1, microseconds=-1)  # a start is said to the minute
         is_over = self.ends is not None and self.ends <= after
-        then = {"start": Start.at_moment(after)} if hasattr(self.command, "start") and not is_over else {}
+        then = {"start": Start.at_moment(after)} if self.command.has("start") and not is_over else {}
         again = {"Plan it for then": self.command.with_fields(**then)} if then else {}
         return replace(frozen_words(self.freeze), again=again)
 

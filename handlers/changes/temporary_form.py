@@ -18,8 +18,9 @@ from handlers.grammar.parser import parse
 from handlers.grammar.time_fields import parse_expiry
 from handlers.members.commands import MembersGrant
 from handlers.rules.commands import RulesOff
-from handlers.slack.registry import COMMANDS, Click, Form, Recorded, clicks, submits
+from handlers.slack.registry import Click, Form, Recorded, clicks, submits
 from handlers.slack.reply import Caller, Modal, Reply
+from handlers.slack.running import run
 
 CALLBACK: Final = "v1.temporary.form"
 LENGTH: Final = "length"
@@ -106,8 +107,7 @@ async def _run(sent: Submitted, caller: Caller, gatehouse: Gatehouse) -> View | 
     if sent.command is None:
         raise OldButton
     command = replace(sent.command, expiry=parse_expiry(sent.until or sent.length), because=sent.because)
-    await gatehouse.access.require(caller.user, caller.channel, *command.acts())
-    await COMMANDS[type(command)](command, caller, gatehouse)
+    await run(command, caller, gatehouse)
     change = await gatehouse.store.changes.find_by_key(caller.request)
     return Recorded(change) if change else modals.done_view("Gatehouse", f"See its card in <#{caller.channel}>.")
 

@@ -23,11 +23,11 @@ from handlers.changes.titles import request_title
 from handlers.errors import NothingToUndo
 from handlers.gatehouse.audit_view import ACTIONS, event_text
 from handlers.gatehouse.commands import GatehouseUndo, GatehouseUnfreeze
-from handlers.gatehouse.freezes import unfreeze
 from handlers.grammar.tokens import unquote_reason
 from handlers.rules.rule_refs import ACT, find_change
 from handlers.slack.registry import handles
 from handlers.slack.reply import Announced, Caller, Private, Reply
+from handlers.slack.running import run
 
 CHANGED: Final = frozenset({"requested", "planned", "approved", "started"})
 """Events of a change by which its requester asked for what it does."""
@@ -91,9 +91,7 @@ async def find_undo(reference: str | None, caller: Caller, gatehouse: Gatehouse)
 async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> Reply:
     changes, found = gatehouse.changes, await find_undo(command.change, caller, gatehouse)
     if isinstance(found, ChatFreeze):
-        lift = GatehouseUnfreeze(found.id)
-        await gatehouse.access.require(caller.user, caller.channel, *lift.acts())
-        return await unfreeze(lift, caller, gatehouse)
+        return await run(GatehouseUnfreeze(found.id), caller, gatehouse)
     change, by = found.change, caller.user
     if found.ended is not None:
         end: dict[str, Any] = {"ends_at": found.ended, "as_typed": found.ended_as_typed}

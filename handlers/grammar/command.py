@@ -9,10 +9,13 @@ from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from enum import IntEnum
 from functools import cache
-from typing import Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from bot.policy.model import Act
 from handlers.grammar.tokens import Word, escape_entities
+
+if TYPE_CHECKING:
+    from handlers.grammar.time_fields import Expiry, Start
 
 command_prefix: Final[ContextVar[str]] = ContextVar("command_prefix", default="")
 """The setting ``COMMAND_PREFIX``, for every text that names a command: set once, before anything starts."""
@@ -145,8 +148,22 @@ PART: Final = "part"
 """Where a field keeps its Part."""
 
 
+class Common:
+    """The fields that mean the same in every command that has them, as they are in those that don't."""
+
+    refs: tuple[str, ...] = ()
+    ref: str | None = None
+    emails: tuple[str, ...] = ()
+    email: str | None = None
+    site: str | None = None
+    start: Start | None = None
+    expiry: Expiry | None = None
+    because: str | None = None
+    here: bool = False
+
+
 @dataclass(frozen=True)
-class Command:
+class Command(Common):
     """One request to Gatehouse. Its fields, in the order in which they are written, declare with a Part how they are typed."""
 
     service: ClassVar[str] = ""
@@ -195,6 +212,11 @@ class Command:
         Raises ValueError for a text that holds both kinds of quotes.
         """
         return escape_entities(" ".join(filter(None, [self.verb, *self.words()])))
+
+    @classmethod
+    def has(cls, name: str) -> bool:
+        """Whether it can be typed with the field of this *name*."""
+        return name in cls.parts()
 
     def with_fields(self, **values: Any) -> Self:
         """Return the command with other *values* for some of its fields, by their names."""

@@ -13,7 +13,7 @@ from handlers.blocks.buttons import command_text
 from handlers.blocks.messages import code, esc, join_words, moment, quote, url_code
 from handlers.gatehouse.commands import GatehouseFreeze, GatehouseUndo
 from handlers.grammar.command import Command, slash
-from handlers.grammar.time_fields import Expiry, Start, TypedTime
+from handlers.grammar.time_fields import TypedTime
 from handlers.members.commands import (
     MembersAdd,
     MembersGrant,
@@ -63,7 +63,7 @@ def sentence(command: Command, context: Context) -> str:
 
 def with_name(command: Command, titles: Mapping[str, str]) -> Command:
     """Return *command* with the name of its rule in the place of the id, where nothing else is called so."""
-    title = titles.get(str(getattr(command, "ref", None)))
+    title = titles.get(command.ref or "")
     if title is None or [*titles.values()].count(title) > 1:
         return command
     return command.with_fields(ref=title)
@@ -76,8 +76,7 @@ def _command_code(command: Command) -> str:
 
 def _time_phrase(command: Command, context: Context) -> str:
     """Return from when on and until when something is done, as the end of its sentence."""
-    start: Start | None = getattr(command, "start", None)
-    expiry: Expiry | None = getattr(command, "expiry", None)
+    start, expiry = command.start, command.expiry
     begins = "" if start is None else f", {_time(start, 'on', context)}"
     if expiry is None:
         return f"{begins}, until you switch it off." if isinstance(command, RulesMake) else f"{begins}."
@@ -94,8 +93,7 @@ def _time(time: TypedTime, preposition: str, context: Context) -> str:
 
 
 def _reason_phrase(command: Command) -> str:
-    because = getattr(command, "because", None)
-    return f"\nReason: {esc(because)}" if because else ""
+    return f"\nReason: {esc(command.because)}" if command.because else ""
 
 
 def _names(refs: Sequence[str], context: Context) -> str:
@@ -107,8 +105,7 @@ def _names(refs: Sequence[str], context: Context) -> str:
 
 def rule_list(command: Command, context: Context) -> list[str]:
     """Return a line for each rule of *command*, where these are more than its sentence names; else none."""
-    refs: Sequence[str] = getattr(command, "refs", ())
-    return [f"• {_name(ref, context)}" for ref in refs] if len(refs) > MAX_NAMED else []
+    return [f"• {_name(ref, context)}" for ref in command.refs] if len(command.refs) > MAX_NAMED else []
 
 
 def _name(ref: str, context: Context) -> str:

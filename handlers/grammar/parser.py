@@ -249,9 +249,7 @@ def listed_service(command: Command) -> str:
 
 def refs_of(command: Command) -> list[str]:
     """Return everything by which *command* names rules or members."""
-    several = (*getattr(command, "refs", ()), *getattr(command, "emails", ()))
-    single = (getattr(command, "ref", None), getattr(command, "email", None))
-    return [*several, *filter(None, single)]
+    return [*command.refs, *command.emails, *filter(None, (command.ref, command.email))]
 
 
 LISTS: Final = (RulesList, MembersList)
@@ -268,7 +266,7 @@ def needs_last_act(command: Command) -> bool:
 
 def needs_site(command: Command) -> bool:
     """Whether *command* writes to the site of the channel, whichever that is."""
-    return command.writes and getattr(command, "site", "") is None
+    return command.writes and command.has("site") and command.site is None
 
 
 def member_row(site: str, email: str) -> str:

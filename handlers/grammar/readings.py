@@ -582,7 +582,7 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
     read: dict[Command, None] = {}
     for command in commands:
         try:
-            full = command.with_fields(**{name: value for name, value in common.items() if hasattr(command, name)})
+            full = command.with_fields(**{name: value for name, value in common.items() if command.has(name)})
             again = parse(command.service, full.write())
         except (Unclear, ValueError):
             continue

@@ -227,11 +227,11 @@ def time_in_reason(command: Command) -> str:
 
     A reason in quotes is taken as a whole. And “at 2:50” without a day is often the time when something broke.
     """
-    words = (getattr(command, "because", None) or "").split()
+    words = (command.because or "").split()
     if words[-1:] and words[-1].endswith('"'):
         return ""
-    lacks_end = getattr(command, "expiry", "") is None
-    lacks_start = getattr(command, "start", "") is None
+    lacks_end = command.has("expiry") and command.expiry is None
+    lacks_start = command.has("start") and command.start is None
     if lacks_end and UNTIL_NUMBER.search(" ".join(words)):
         return " ".join(words[-1 - WORDS_BEFORE :])
     kinds = {*((Kind.LENGTH, Kind.END) if lacks_end else ()), *((Kind.START, Kind.WINDOW) if lacks_start else ())}

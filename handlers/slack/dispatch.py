@@ -18,7 +18,6 @@ from bot.gatehouse import Gatehouse
 from bot.metrics import NOT_UNDERSTOOD, CommandTimer
 from bot.policy.inquiry import NotAllowed
 from bot.policy.limits import COMMAND_RATE
-from bot.policy.model import SHARE
 from handlers import errors
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
@@ -27,7 +26,7 @@ from handlers.explain.table import is_expected, outcome_of, words_for
 from handlers.gatehouse.commands import GatehousePending, GatehouseUndo
 from handlers.grammar import reading_view
 from handlers.grammar.command import Certain, Command, Unclear
-from handlers.grammar.parser import LISTS, Shorthand, expand, numbers_in
+from handlers.grammar.parser import LISTS, Shorthand, numbers_in
 from handlers.grammar.reading_view import with_reading_line
 from handlers.grammar.readings import Readings, runs_at_once
 from handlers.rules.rule_refs import look_up
@@ -46,7 +45,6 @@ from handlers.slack.payloads import (
 )
 from handlers.slack.registry import (
     CLICKS,
-    COMMANDS,
     OPTIONS,
     SHORTCUTS,
     Click,
@@ -54,7 +52,8 @@ from handlers.slack.registry import (
     Recorded,
 )
 from handlers.slack.replies import Answers
-from handlers.slack.reply import Announced, Caller, Modal, Private, Reply, ShownFirst
+from handlers.slack.reply import Announced, Caller, Private, Reply, ShownFirst
+from handlers.slack.running import require_rights, run
 
 log = structlog.get_logger(__name__)
 
@@ -271,7 +270,7 @@ class Dispatcher:
         """Return the card that shows *readings*, privately, and waits for a click; *facts*: as of `ShownFirst`."""
         # Before the card: it shows names of things that not everybody may see.
         for first in (*readings.meant, *readings.commands)[:1]:
-            await self._check_right(first, caller)
+            await require_rights(first, caller, self._gatehouse)
         card = await self._guesses.preview(readings, caller, act.request.asked, facts)
         act.caller = caller.with_place(public=False, replacing=caller.replacing)
         return Private(card)
@@ -303,24 +302,7 @@ class Dispatcher:
             return replace(caller, view=None, trigger=None)
 
     async def _run(self, command: Command, caller: Caller, began: float) -> Reply:
-        """Return the answer to a command that *began* then, however it came: typed, clicked, or mentioned.
-
-        Where it is a form and Slack gave no way to open one, a button that does.
-        """
-        await self._check_right(command, caller)
-        command = expand(command, caller.shorthand or await look_up(command, caller, self._gatehouse))
-        gatehouse = self._gatehouse_since(began, writes=command.writes)
-        reply = await COMMANDS[type(command)](command, caller, gatehouse)
-        # A mention or a direct message comes without a trigger; the click on a button brings one.
-        if isinstance(reply, Modal) and not caller.trigger:
-            return Private(modals.open_form_message(command))
-        return reply
-
-    async def _check_right(self, command: Command, caller: Caller) -> None:
-        """Whether the caller may, here; raises NotAllowed or DirectoryUnavailable."""
-        is_public = caller.public or getattr(command, "here", False)
-        acts = (*command.acts(), *((SHARE,) if is_public else ()))
-        await self._gatehouse.access.require(caller.user, caller.channel, *acts)
+        return await run(command, caller, self._gatehouse_since(began, writes=command.writes))
 
     async def _save_form(self, request: FormRequest) -> View | Recorded:
         timer = CommandTimer(_metric_name(request))

@@ -96,11 +96,15 @@ class Guesses:
 
     def _for_candidates(self, command: Command | None, error: NotOne) -> Sequence[Command]:
         """Return *command* for each rule that its reference fits: the verb, the duration and the reason stay."""
-        if command is None or not command.writes or error.count > len(error.candidates) or error.gap:
+        if (
+            command is None
+            or not (command.writes and command.has("refs"))
+            or error.count > len(error.candidates)
+            or error.gap
+        ):
             return ()
-        refs: Sequence[str] = getattr(command, "refs", ())
         return [
-            command.with_fields(refs=tuple(rule.id if ref == error.ref else ref for ref in refs))
+            command.with_fields(refs=tuple(rule.id if ref == error.ref else ref for ref in command.refs))
             for rule in error.candidates
         ]
 
@@ -131,7 +135,7 @@ class Guesses:
         if isinstance(command, MembersCommand):
             for email in refs:
                 checked_email(email)
-        elif hasattr(command, "refs") and not known.by_id.keys() >= {*refs}:
+        elif command.has("refs") and not known.by_id.keys() >= {*refs}:
             return command.with_fields(refs=tuple(rule.id for rule in await find_rules(refs, self._gatehouse)))
         return command
 
@@ -144,8 +148,7 @@ class Guesses:
 
     async def _fix_times(self, command: Command, caller: Caller) -> Command:
         """Return *command* with its times as moments; raises as `resolve_start` and `resolve_end` do."""
-        start: Start | None = getattr(command, "start", None)
-        expiry: Expiry | None = getattr(command, "expiry", None)
+        start, expiry = command.start, command.expiry
         begins, fixed = caller.asked_at or self._gatehouse.now(), dict[str, Any]()
         if start is not None:
             begins, _ = await resolve_start(start, caller, self._gatehouse)

@@ -18,6 +18,7 @@ from bot.gatehouse import Gatehouse
 from handlers.blocks.messages import Block
 from handlers.blocks.modals import View, end_of_form, saving_view
 from handlers.grammar.command import Command
+from handlers.grammar.parser import ALL
 from handlers.slack.reply import Caller, Reply
 
 C = TypeVar("C", bound=Command)
@@ -114,9 +115,14 @@ EVENTS: Final[dict[str, Route[EventHandler]]] = {}
 
 
 def load() -> None:
-    """Import every module of `handlers`, so that the decorated functions of all of them are in the tables."""
+    """Import every module of `handlers`, so that the decorated functions of all of them are in the tables.
+
+    Raises NotImplementedError where a command has no handler: nobody should learn of it from a message.
+    """
     for module in walk_packages(handlers.__path__, "handlers."):
         import_module(module.name)
+    if missing := [kind.__name__ for kind in ALL if kind not in COMMANDS]:
+        raise NotImplementedError(f"Commands without a handler: {', '.join(missing)}.")
 
 
 def _register_in(table: dict[K, R], key: K, route: Callable[[H], R]) -> Callable[[H], H]:
