@@ -101,11 +101,13 @@ def _closed_parts(owed: Change, change: Change) -> Mapping[str, str]:
     was, now = (standings(owed.edit, owed.run.result, each) for each in (change.edit.before, change.run.result))
     closed, undoes = dict(owed.run.closed), change.request.undoes
     for part, found in now.items():
+        if found is was[part]:
+            continue
         if part in closed:
-            if closed[part] == undoes and found in {Standing.THERE, Standing.OTHER}:
+            if closed[part] == undoes:
                 del closed[part]
         # What an undo brings back is no new decision.
-        elif found is not was[part] and not (undoes and found is Standing.THERE):
+        elif not (undoes and found is Standing.THERE):
             closed[part] = change.id
     return closed
 
