@@ -1,7 +1,7 @@
 """The fields of a rule's pairs, by type: the one table that forms, `/rules set` and the texts of cards are made from.
 
-The types that people write most have a field for each part; of all others the source has, and the rest is JSON. A field that
-isn't here is preserved in every edit.
+Where one value is all that a pair of a type holds, it has a field; of all others the source has, and the rest is JSON. A field
+that isn't here is preserved in every edit.
 """
 
 from __future__ import annotations
@@ -19,35 +19,27 @@ class FieldKind(StrEnum):
 
     LINE = "line"
     CHOICE = "choice"
-    CHANGES = "changes"
-    """A list of objects, each of which adds, changes or removes something by its name; people edit one per line."""
     REST = "rest"
     """All of a pair beside its source, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairField:
-    """One field of a pair. *path*: its place, such as ``modifications.Request``."""
+    """One field of a pair. *path*: its place, such as ``source.value``."""
 
     path: str
     label: str
     """The label of its input."""
     kind: FieldKind = FieldKind.LINE
     options: Mapping[str, str] = field(default_factory=dict)
-    """For a choice, each value and its label, the default first. For changes, each operation and its verb."""
+    """For a choice, each value and its label, the default first."""
     noun: str = ""
     """Its name in a sentence, where the label doesn't fit."""
-    start: Any = ""
-    """The value in a new pair (empty: the default of a choice); None where a new pair does not have the field."""
     optional: bool = False
     rare: bool = False
     """Whether it is shown only under *More options*."""
     placeholder: str = ""
     hint: str = ""
-    entry: str = ""
-    """For changes, the field of each object that names what is changed."""
-    joint: str = ""
-    """For changes, the separator between the name and its value."""
 
     @property
     def name(self) -> str:
@@ -115,41 +107,14 @@ DESTINATION_TYPE: Final = PairField(
     noun="destination type",
     rare=True,
 )
-HEADER_CHANGES: Final = {"Add": "Add", "Modify": "Change", "Remove": "Remove"}
-PARAMETER_CHANGES: Final = {"Add": "Add", "Remove": "Remove", "Remove All": "Remove all"}
-REQUEST_HEADERS: Final = PairField(
-    "modifications.Request",
-    "Request headers",
-    FieldKind.CHANGES,
-    HEADER_CHANGES,
-    noun="request header",
-    start=[],
-    optional=True,
-    placeholder="Add X-Debug: 1",
-    hint="One per line: Add NAME: VALUE, Change NAME: VALUE or Remove NAME.",
-    entry="header",
-    joint=": ",
+REST: Final = PairField("rest", "Everything else, as JSON", FieldKind.REST)
+HEADERS_HINT: Final = (
+    'A header: `{"type": "Add", "header": "X-Debug", "value": "1"}`. Types: Add, Modify, Remove. '
+    "`Request` is what the browser sends, `Response` what it gets."
 )
-RESPONSE_HEADERS: Final = replace(
-    REQUEST_HEADERS,
-    path="modifications.Response",
-    label="Response headers",
-    noun="response header",
-    placeholder="Remove Server",
+PARAMETERS_HINT: Final = (
+    'A parameter: `{"type": "Add", "param": "lang", "value": "en"}`. Types: Add, Remove, Remove All.'
 )
-PARAMETERS: Final = PairField(
-    "modifications",
-    "Parameters",
-    FieldKind.CHANGES,
-    PARAMETER_CHANGES,
-    noun="modification",
-    start=[],
-    placeholder="Remove utm_source",
-    hint="One per line: Add NAME=VALUE, Remove NAME or Remove all.",
-    entry="param",
-    joint="=",
-)
-REST: Final = PairField("rest", "Everything else, as JSON", FieldKind.REST, start=None)
 
 
 TYPES: Final[Mapping[str, RuleType]] = {
@@ -165,10 +130,14 @@ TYPES: Final[Mapping[str, RuleType]] = {
         is_closed=True,
     ),
     "Headers": RuleType(
-        (REQUEST_HEADERS, RESPONSE_HEADERS),
+        (replace(REST, hint=HEADERS_HINT),),
+        {"modifications": {"Request": [{"header": "X-Debug", "type": "Add", "value": "1"}], "Response": []}},
         rule_fields={"version": 2},  # without it the engines read Headers in their oldest form
     ),
-    "QueryParam": RuleType((PARAMETERS,)),
+    "QueryParam": RuleType(
+        (replace(REST, hint=PARAMETERS_HINT),),
+        {"modifications": [{"param": "utm_source", "type": "Remove", "value": ""}]},
+    ),
     "UserAgent": RuleType((REST,), {"userAgent": "Mozilla/5.0 (Phone)"}),
     "Request": RuleType((REST,), {"request": {"type": "static", "value": ""}}, needs_source=True),
     "Response": RuleType(
@@ -198,7 +167,7 @@ NOUNS: Final = {
 }
 """The name of a field in a sentence, by its path."""
 CHOICES: Final = {
-    f"{field.path}.*.type" if field.kind is FieldKind.CHANGES else field.path: field.options
+    field.path: field.options
     for rule_type in TYPES.values()
     for field in (OPERATOR, KEY, *rule_type.fields)
     if field.options
@@ -215,8 +184,7 @@ def has_field(rule_type: str | None, name: str) -> bool:
 def fields_of(rule_type: str | None, pair: Mapping[str, Any]) -> list[PairField]:
     """Return the fields that *pair* has or may have, in the order of the form."""
     known = TYPES.get(rule_type or "", UNKNOWN)
-    own = (REST,) if _is_flat(known, pair) else known.fields
-    often, rarely = ([field for field in own if field.rare == rare] for rare in (False, True))
+    often, rarely = ([field for field in known.fields if field.rare == rare] for rare in (False, True))
     hint = SOURCE.hint if _is_whole_url(pair) else ""
     source = replace(SOURCE, label=known.source_label, hint=hint)
     if not known.needs_source:
@@ -229,13 +197,6 @@ def _is_whole_url(pair: Mapping[str, Any]) -> bool:
     source = pair.get("source")
     source = source if isinstance(source, Mapping) else {}
     return all(source.get(each.name) in (None, "", each.usual) for each in (OPERATOR, KEY))
-
-
-def _is_flat(known: RuleType, pair: Mapping[str, Any]) -> bool:
-    """Whether *pair* is itself a change, as in the first version of Headers and QueryParam, and doesn't hold a list of them."""
-    return pair.get("modifications") in EMPTY and any(
-        pair.get(field.entry) not in EMPTY for field in known.fields if field.entry
-    )
 
 
 EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})

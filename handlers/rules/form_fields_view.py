@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from bot.rules.pair_fields import Document, FieldKind, PairField, fields_of
@@ -16,7 +16,6 @@ from handlers.blocks.modals import View
 JSON: Final = "json"
 """Used as a field's path for the whole pair."""
 NEW_SOURCE: Final[Document] = {"key": "Url", "operator": "Equals", "value": ""}
-SEVERAL_LINES: Final = frozenset({FieldKind.CHANGES, FieldKind.REST})
 MAX_OTHERS: Final = 5
 EDIT_AS_JSON: Final = {False: "To change it, open *More options*.", True: "To change it, press *Edit as JSON*."}
 """The hint on how to change fields without an input, by whether all options are shown."""
@@ -56,16 +55,12 @@ class FormPair:
     def block_id(self, path: str) -> str:
         return f"p.{self.key}.{path}"
 
-    def block_of(self, names: Iterable[str]) -> str:
-        """Return the block id of the input of the first field that is, or contains, one of *names*; else that of the source."""
+    def block_of(self, name: str) -> str:
+        """Return the block id of the input of the field *name*; where it has none, that of the source."""
         if JSON in self.typed:
             return self.block_id(JSON)
         fields = self.fields
-        for name in names:
-            for each in fields:
-                if name == each.name or f"{name}.".startswith(f"{each.path}."):
-                    return self.block_id(each.path)
-        return self.block_id(fields[0].path)
+        return self.block_id(next((each for each in fields if each.name == name), fields[0]).path)
 
     def text(self, each: PairField) -> str | None:
         return self.typed.get(each.path, text_of(each, self.base))
@@ -126,8 +121,8 @@ def size_of(pair: FormPair) -> int:
 
 
 def count_blocks(pair: FormPair) -> int:
-    """Return how many blocks *pair* takes in a view with all its inputs; its head, and fields without input, are two more."""
-    return len(pair.fields) + 2
+    """Return how many blocks *pair* takes in a view with all its inputs and hints, its head, and its fields without input."""
+    return len(pair.fields) + sum(_has_hint_above(each) for each in pair.fields) + 2
 
 
 def is_unusual(pair: FormPair) -> bool:
@@ -146,7 +141,7 @@ def pair_blocks(pair: FormPair, number: int, *, removable: bool, more: bool, as_
         hint = "Saved exactly as written."
         blocks: list[View] = [inputs.text(pair.block_id(JSON), label, text, multiline=True, hint=hint)]
     else:
-        blocks = [_field(pair, each, more) for each in pair.fields if more or not each.rare]
+        blocks = [block for each in pair.fields if more or not each.rare for block in _field_blocks(pair, each, more)]
         others = join_words([code(name, 40) for name in other_names(pair.rule_type, pair.base)], most=MAX_OTHERS)
         words = f"Also holds {others}, kept unchanged. {EDIT_AS_JSON[more]}" if others else ""
         words = "Too long to be edited as JSON here." if as_json else words
@@ -156,6 +151,18 @@ def pair_blocks(pair: FormPair, number: int, *, removable: bool, more: bool, as_
     head: View = section(f"*Pair {number}*") | {"block_id": f"head.{pair.key}"}
     head["accessory"] = button("Remove pair", f"v1.form.remove.{pair.key}", pair.key)
     return [head, *blocks]
+
+
+def _has_hint_above(each: PairField) -> bool:
+    """Whether the hint of the field comes before its input: below many lines of JSON, nobody would look for it."""
+    return each.kind is FieldKind.REST and bool(each.hint)
+
+
+def _field_blocks(pair: FormPair, each: PairField, more: bool) -> list[View]:
+    if not _has_hint_above(each):
+        return [_field(pair, each, more)]
+    hint = context(each.hint) | {"block_id": f"hint.{pair.key}"}
+    return [hint, _field(pair, replace(each, hint=""), more)]
 
 
 def _field(pair: FormPair, each: PairField, more: bool) -> View:
@@ -172,7 +179,7 @@ def _field(pair: FormPair, each: PairField, more: bool) -> View:
         each.label,
         text,
         optional=optional,
-        multiline=each.kind in SEVERAL_LINES,
+        multiline=each.kind is FieldKind.REST,
         placeholder=each.placeholder or None,
         hint=each.hint or None,
     )

@@ -167,10 +167,10 @@ class RuleForm:
             return "type" if self.asks_type else "name"
         return self.block_of_pair(problem.pair or 0, problem.field if problem.field != "source" else "value") or "name"
 
-    def block_of_pair(self, number: int, *fields: str) -> str:
-        """Return the block id of the first of *fields* that this type has, in pair *number*; empty where none is shown."""
+    def block_of_pair(self, number: int, field: str = "value") -> str:
+        """Return the block id of *field*, else of the source, in pair *number*; empty where that isn't shown."""
         is_shown = 0 < number <= len(self.pairs) and self.pairs[number - 1].key in self.shown_keys
-        return self.pairs[number - 1].block_of(fields) if is_shown else ""
+        return self.pairs[number - 1].block_of(field) if is_shown else ""
 
     def with_notes(self, notes: Mapping[str, str]) -> Self:
         return replace(self, notes=notes)

@@ -200,8 +200,7 @@ def another(field: PairField, text: str) -> tuple[str, str]:
     if field.kind is FieldKind.REST:
         value = json_text(read_object(text) | {"mood": ["sunny", {"ü": 1.5}]})
         return value, value
-    value = f"{text}\nAdd x-net{field.joint}ö".strip() if field.entry else f"{SHOP}/elsewhere"
-    return value, value
+    return f"{SHOP}/elsewhere", f"{SHOP}/elsewhere"
 
 
 async def _shows_all(play: RulePlay) -> None:

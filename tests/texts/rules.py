@@ -74,7 +74,7 @@ SCRIPTS: Final = rule(
     kind="Script",
 )
 TELEPORT: Final = rule(16, "Of a later release", pair(f"{SHOP}/t", beam=[1]), kind="Teleport")
-ODD: Final = rule(17, "Headers in one list", pair(f"{SHOP}/", modifications=HEADER["Request"]), kind="Headers")
+ODD: Final = rule(17, "Two lines", pair(f"{SHOP}/", f"{SHOP}\n/new"))
 
 
 def _which(typed: str, rules: Sequence[Rule], *, public: bool = False, gap: Gap | None = None, **more: Any) -> Message:
@@ -208,7 +208,7 @@ def forms() -> Iterator[Sample]:
     yield "edit, two scripts", RuleForm.of(SCRIPTS, channel="C0OPS0001").view()
     yield "edit, as JSON", replace(RuleForm.of(FILTERED, channel="C0OPS0001"), as_json=True).view()
     yield "edit, of an unknown type", RuleForm.of(TELEPORT, channel="C0OPS0001").view()
-    yield "edit, headers that are no list", RuleForm.of(ODD, channel="C0OPS0001").view()
+    yield "edit, a destination in two lines", RuleForm.of(ODD, channel="C0OPS0001").view()
     yield "edit", RuleForm.of(FILTERED, channel="C0OPS0001").view()
     yield "edit, two pairs", RuleForm.of(TWO, channel="C0OPS0001").view()
     yield "copy", RuleForm.copy_of(OLD, channel="C0OPS0001").view()

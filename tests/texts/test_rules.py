@@ -519,8 +519,19 @@ Why (optional): <>
 ┌ New rule
 Type: <Headers>
 URL (optional): <>
-Request headers (optional): <>
-Response headers (optional): <>
+A header: `{"type": "Add", "header": "X-Debug", "value": "1"}`. Types: Add, Modify, Remove. `Request` is what the browser sends, `Response` what it gets.
+Everything else, as JSON: <{
+ "modifications": {
+  "Request": [
+   {
+    "header": "X-Debug",
+    "type": "Add",
+    "value": "1"
+   }
+  ],
+  "Response": []
+ }
+}>
 [Add pair]
 Name: <>
 Why (optional): <>
@@ -531,7 +542,16 @@ Why (optional): <>
 ┌ New rule
 Type: <Query parameter>
 URL (optional): <>
-Parameters: <>
+A parameter: `{"type": "Add", "param": "lang", "value": "en"}`. Types: Add, Remove, Remove All.
+Everything else, as JSON: <{
+ "modifications": [
+  {
+   "param": "utm_source",
+   "type": "Remove",
+   "value": ""
+  }
+ ]
+}>
 [Add pair]
 Name: <>
 Why (optional): <>
@@ -697,14 +717,13 @@ Why (optional): <>
 [More options]
 [Save]\
 """,
-            "edit, headers that are no list": """\
+            "edit, a destination in two lines": """\
 ┌ Edit rule
-Headers `Headers_x17`
-URL (optional): <https://shop.example.com/>
-Request headers  can’t be shown as a field here, and is kept unchanged. To change it, open More options.
-Response headers  can’t be shown as a field here, and is kept unchanged. To change it, open More options.
+Redirect `Redirect_x17`
+From: <https://shop.example.com/>
+To  can’t be shown as a field here, and is kept unchanged. To change it, open More options.
 [Add pair]
-Name: <Headers in one list>
+Name: <Two lines>
 Why (optional): <>
 [More options]
 [Save]\

@@ -18,7 +18,7 @@ from bot.changes.model.parts import ChangeRequest
 from bot.members.model import Member
 from bot.rules.model import Rule
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, FieldKind, fields_of, has_field
-from bot.rules.pair_values import new_pair, text_of, with_text
+from bot.rules.pair_values import json_text, new_pair, read_object, text_of, with_text
 from bot.store.channel_settings import Preferences
 from handlers.blocks.messages import plural
 from handlers.changes import notes_view
@@ -81,8 +81,8 @@ class Sketch:
         for each in fields_of(self.rule_type, pair)[1:]:
             if each.kind is FieldKind.LINE:
                 pair = with_text(each, pair, two)
-            elif each.kind is FieldKind.CHANGES:
-                pair = with_text(each, pair, "\n".join(f"Add a{number}{each.joint}b" for number in range(number % 30)))
+            elif each.kind is FieldKind.REST:
+                pair = with_text(each, pair, json_text(read_object(text_of(each, pair) or "") | {"mood": two}))
         return {"destinationType": "url", "destination": two, "from": two, "to": str(few[number % 2])} | pair
 
 
