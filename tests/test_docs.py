@@ -11,7 +11,6 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model.edits import Kind
 from bot.policy.file import read_policy
 from bot.policy.model import OPERATIONS
 from sandbox.services.faults import KINDS
@@ -27,7 +26,7 @@ def test_the_policy_in_the_docs_is_one(tmp_path: Path) -> None:
 
     policy = read_policy(str(path))
 
-    assert policy.guard_for(Kind.RULE_DELETE, None).approvals == 2
+    assert policy.guards[0].approvals == 2
     for operation in OPERATIONS:
         assert f"`{operation}`" in text
 

@@ -71,7 +71,7 @@ class Proposer:
         freeze. Raises Frozen for any other, NotAllowed, NobodyCanApprove and DirectoryUnavailable.
         """
         request, asked = change.request, proposal.guard
-        await self.access.require(request.requester, request.channel, *change.operations)
+        await self.access.require(request.requester, request.channel, *change.needs)
         if self.access.is_own_undo(change):
             expires = change.created + OWN_UNDO_WITHIN
             return replace(change, decision=ChangeDecision(guard=asked or Guard.NONE, expires=expires))

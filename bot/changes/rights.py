@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final, Literal, TypeAlias
 
 from bot.changes.model.change import Change
+from bot.changes.model.edits import Need
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.refusals import LookFirst, NotYours, PolicyTightened
@@ -90,19 +91,19 @@ class Rights:
             raise PolicyTightened(change) from error
 
 
-Ways: TypeAlias = Sequence[Sequence[Act | str]]
+Ways: TypeAlias = Sequence[Sequence[Act | Need | str]]
 
 
 def ways_to(change: Change, decision: Decision, by: str) -> Ways:
     """Return what lets *by* take *decision* about *change*: all acts of any of these; nothing where it belongs to others."""
     is_own, guard = by == change.request.requester, change.decision.guard
-    operations: Ways = [change.operations]
-    reading, approval = [[change.read_operation]], [[approval_of(change)]]
+    operations: Ways = [change.needs]
+    reading, approval = [[change.read_operation]], [approval_of(change)]
     override = [override_of(change)] if change.decision.break_glass else []
     # Those who could decide see all of a request.
     looking = [] if guard is Guard.CONFIRM else [*approval, *override]
     is_droppable = guard is Guard.CONFIRM or change.state is State.PLANNED
-    lasting: Ways = [[*change.operations, approval_of(change)]] if guard is Guard.APPROVE else operations
+    lasting: Ways = [[*change.needs, *approval_of(change)]] if guard is Guard.APPROVE else operations
     found: dict[Decision, Ways] = {
         Decision.CONFIRM: operations if is_own and guard is Guard.CONFIRM else [],
         Decision.APPROVE: approval if guard is Guard.APPROVE else [],

@@ -7,7 +7,7 @@ verdict. So a role that somebody has by name needs nothing from Slack, and an ou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -55,6 +55,7 @@ class Approvers:
     access: Access
     requester: str
     channel: str
+    wanted: Collection[Need]
     _looked_at: dict[tuple[tuple[str, ...], str], bool | DirectoryUnavailable] = field(default_factory=dict)
 
     async def count(self, rule: GuardRule) -> int:
@@ -125,8 +126,9 @@ class Approvers:
         """Whether *user* could approve what takes one of the roles *approvers*; raises DirectoryUnavailable."""
         if (approvers, user) not in self._looked_at:
             try:
+                acts = acts_of_approval(self.wanted, approvers, self.requester)
                 self._looked_at[approvers, user] = user != self.requester and await self.access.is_allowed(
-                    user, self.channel, Act((APPROVE,), approvers or None, self.requester)
+                    user, self.channel, *acts
                 )
             except DirectoryUnavailable as error:
                 # Failures are remembered, too: waiting again for a Slack that doesn't answer would take too long.
@@ -152,7 +154,7 @@ class Access:
     directory: Directory
 
     async def may(
-        self, user: str, channel: str | None, *acts: Act | str, since: datetime | None = None
+        self, user: str, channel: str | None, *acts: Act | Need | str, since: datetime | None = None
     ) -> Allowed | NotAllowed:
         """Return whether *user* may do all of *acts* in *channel*, or each somewhere, where that is None.
 
@@ -163,18 +165,22 @@ class Access:
         policy = self.policy()
         place = None if channel is None else await self.directory.place(channel)
         about = Inquiry(self.directory, policy, await self.directory.person(user), place, since)
-        for act in [Act((each,)) if isinstance(each, str) else each for each in acts] or [Act(())]:
+        for act in [each if isinstance(each, Act) else Act.of(each) for each in acts] or [Act(())]:
             if (why := await about.judge(act)) is not None:
                 return NotAllowed(why, next(iter(act.operations), "use"), user, roles=policy.roles_that_may(act))
         return Allowed()
 
-    async def require(self, user: str, channel: str | None, *acts: Act | str, since: datetime | None = None) -> None:
+    async def require(
+        self, user: str, channel: str | None, *acts: Act | Need | str, since: datetime | None = None
+    ) -> None:
         """Require what `may` answers; raises NotAllowed or DirectoryUnavailable."""
         answer = await self.may(user, channel, *acts, since=since)
         if isinstance(answer, NotAllowed):
             raise answer
 
-    async def is_allowed(self, user: str, channel: str | None, *acts: Act | str, since: datetime | None = None) -> bool:
+    async def is_allowed(
+        self, user: str, channel: str | None, *acts: Act | Need | str, since: datetime | None = None
+    ) -> bool:
         """Whether `may` allows it; raises DirectoryUnavailable."""
         return isinstance(await self.may(user, channel, *acts, since=since), Allowed)
 
@@ -199,11 +205,8 @@ class Access:
         """
         policy = self.policy()
         # What the policy says must not change between two looks.
-        approvers = Approvers(replace(self, policy=lambda: policy), requester, channel)
-        rules = [
-            await self._resolve_guard(policy.guard_for(operation, site), approvers)
-            for operation, site in _sort_needs(wanted)
-        ]
+        approvers = Approvers(replace(self, policy=lambda: policy), requester, channel, wanted)
+        rules = [await self._resolve_guard(rule, approvers) for rule in policy.guards_for(*wanted)]
         rule = strictest(rules)
         # Each alone has enough people who could approve; all of them together may have too few.
         if rule.guard is Guard.APPROVE and not rule.self_approval and rule not in rules:
@@ -230,9 +233,7 @@ class Access:
 
     def is_own_undo(self, change: Change) -> bool:
         """Whether *change* undoes an act of its own requester, and the policy requires nobody else to agree to that."""
-        policy = self.policy()
-        rules = (policy.guard_for(operation, site) for operation, site in change.needs)
-        return change.request.undoes_own and all(rule.undo_own for rule in rules)
+        return change.request.undoes_own and all(rule.undo_own for rule in self.policy().guards_for(*change.needs))
 
     async def stricter_decision(self, change: Change) -> ChangeDecision:
         """Return the decision about *change* with all that the policy requires of it more than at its request.
@@ -243,8 +244,7 @@ class Access:
         if self.is_own_undo(change):
             return change.decision
         policy, decision = self.policy(), change.decision
-        rules = [policy.guard_for(operation, site) for operation, site in _sort_needs(change.needs)]
-        now = strictest(rules)
+        now = strictest(policy.guards_for(*change.needs))
         # Which of the two it is depends on who could approve now.
         if now.guard is Guard.APPROVE_OR_CONFIRM and decision.guard is not Guard.APPROVE:
             try:
@@ -276,7 +276,7 @@ class Access:
         *since*: as for `may`. Raises as `require` does.
         """
         channel, decision = change.request.channel, change.decision
-        await self.require(change.request.requester, channel, *change.operations, since=since)
+        await self.require(change.request.requester, channel, *change.needs, since=since)
         if decision.glass_broken:
             await self.require(decision.decided_by or "", channel, *override_of(change), since=since)
             return
@@ -284,7 +284,7 @@ class Access:
         able: list[str] = []
         for given in decision.approvals:
             try:
-                await self.require(given.by, channel, approval_of(change), since=since)
+                await self.require(given.by, channel, *approval_of(change), since=since)
                 able.append(given.by)
             except (NotAllowed, DirectoryUnavailable) as error:
                 lost.append(error)
@@ -293,17 +293,21 @@ class Access:
             raise next((error for error in lost if isinstance(error, DirectoryUnavailable)), lost[0])
 
 
-def approval_of(change: Change) -> Act:
-    """Return the act of approving *change*."""
+def acts_of_approval(wanted: Iterable[Need], approvers: tuple[str, ...], requester: str) -> Sequence[Act]:
+    """Return the acts of approving what is *wanted*: those who have the roles *approvers* may, else who may approve all of it."""
+    if approvers:
+        return [Act((APPROVE,), approvers, requester)]
+    return [Act((APPROVE,), None, requester, each) for each in wanted] or [Act((APPROVE,), None, requester)]
+
+
+def approval_of(change: Change) -> Sequence[Act]:
+    """Return the acts of approving *change*."""
     decision = change.decision
-    other_than = "" if decision.self_approval else change.request.requester
-    return Act((APPROVE,), decision.approvers or None, other_than)
+    return acts_of_approval(
+        change.needs, decision.approvers, "" if decision.self_approval else change.request.requester
+    )
 
 
-def override_of(change: Change) -> Sequence[Act | str]:
+def override_of(change: Change) -> Sequence[Act | Need]:
     """Return the acts of overriding the guard of *change* alone."""
-    return [*change.operations, Act((BREAK_GLASS,), change.decision.break_glass)]
-
-
-def _sort_needs(wanted: Collection[Need]) -> Sequence[Need]:
-    return sorted(wanted, key=lambda each: (each[0], each[1] or ""))
+    return [*change.needs, Act((BREAK_GLASS,), change.decision.break_glass)]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
-from fnmatch import fnmatchcase
-from typing import Annotated, Any, Final
-from urllib.parse import urlsplit
+from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from bot.changes.model.documents import segments_of
 from bot.changes.model.edits import Edit, Kind
+from bot.rules.hosts import host_pattern, matches_any, may_match
 
 Names = tuple[str, ...]
-"""Patterns such as ``*.example.com``, whose case doesn't matter."""
+"""Patterns such as ``Group_s*``, whose case doesn't matter."""
+Host = Annotated[str, AfterValidator(host_pattern)]
 
 
 def _require_zone(name: str) -> str:
@@ -39,7 +38,7 @@ class Freeze(BaseModel):
     until: datetime = Field(alias="to")
     tz: Annotated[str, AfterValidator(_require_zone)] = "UTC"
     """The time zone of *starts* and *until*, where they name no offset."""
-    hosts: Names = ()
+    hosts: tuple[Host, ...] = ()
     rules: Names = ()
     """Ids or names."""
     groups: Names = ()
@@ -77,10 +76,10 @@ class Freeze(BaseModel):
     def _excepts(self, edit: Edit) -> bool:
         if not self.excepted:
             return False
-        hosts = _hosts(edit)
-        names = [edit.target.site] if edit.target.service == "members" else _names(edit)
-        everywhere = bool(hosts) and all(host is not None and _matches_any(host, self.excepted) for host in hosts)
-        return everywhere or any(_matches_any(name, self.excepted) for name in names if name)
+        if edit.target.service == "members":
+            return matches_any(edit.target.site or "", self.excepted)
+        everywhere = bool(edit.hosts) and all(matches_any(host, self.excepted) for host in edit.hosts)
+        return everywhere or _is_named(edit, self.excepted)
 
 
 class Vote(BaseModel, frozen=True):
@@ -104,61 +103,18 @@ class ChatFreeze(Freeze):
 
 def _covers_member(freeze: Freeze, edit: Edit) -> bool:
     segments = segments_of(edit.before) | segments_of(edit.after)
-    in_segments = any(_matches_any(name, freeze.segments) for name in segments)
-    return in_segments or _matches_any(edit.target.site or "", freeze.sites)
+    in_segments = any(matches_any(name, freeze.segments) for name in segments)
+    return in_segments or matches_any(edit.target.site or "", freeze.sites)
 
 
 def _covers_rule(freeze: Freeze, edit: Edit) -> bool:
-    if edit.kind is Kind.GROUP_UPDATE:
-        # A group has rules of any host and name, so a change of it may be one of theirs.
-        return bool(freeze.hosts or freeze.rules) or _matches_any(edit.target.key or "", freeze.groups)
-    in_groups = {(document or {}).get("groupId") for document in (edit.before, edit.after)}
-    return (
-        any(_matches_any(name, freeze.rules) for name in _names(edit))
-        or any(_matches_any(group, freeze.groups) for group in in_groups if isinstance(group, str))
-        or (bool(freeze.hosts) and any(host is None or _matches_any(host, freeze.hosts) for host in _hosts(edit)))
-    )
+    # A group has rules of any name, so a change of it may be one of theirs.
+    by_name = bool(freeze.rules) if edit.kind is Kind.GROUP_UPDATE else _is_named(edit, freeze.rules)
+    by_group = any(matches_any(group, freeze.groups) for group in edit.groups)
+    return by_name or by_group or (bool(freeze.hosts) and any(may_match(host, freeze.hosts) for host in edit.hosts))
 
 
-def _matches_any(name: str, patterns: Names) -> bool:
-    return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns)
-
-
-def _names(edit: Edit) -> Iterator[str]:
-    """Yield the id of a rule, and its names before and after."""
-    yield edit.target.key or ""
-    for document in (edit.before, edit.after):
-        if isinstance(name := (document or {}).get("name"), str):
-            yield name
-
-
-def _hosts(edit: Edit) -> set[str | None]:
-    """Return the hosts whose URLs a rule may match, before and after; None among them for a source that may match any."""
-    if edit.target.service == "members":
-        return set()
-    documents = [document for document in (edit.before, edit.after) if document is not None]
-    # A rule without pairs may match anything.
-    return {_host(pair) for document in documents for pair in document.get("pairs") or [None]} or {None}
-
-
-PREFIX_OPERATORS: Final = frozenset({"equals", "wildcard_matches"})
-"""Operators with which a source states the beginning of the URLs that it matches."""
-
-
-def _host(pair: Any) -> str | None:
-    """Return the only host that a pair can match; None where it may match any."""
-    source = pair.get("source") if isinstance(pair, dict) else None
-    if not isinstance(source, dict):
-        return None
-    key, operator, value = (str(source.get(name) or "").casefold() for name in ("key", "operator", "value"))
-    if operator not in PREFIX_OPERATORS:
-        return None
-    if key == "url":
-        try:
-            value = urlsplit(value).hostname or ""
-        except ValueError:
-            return None
-    elif key != "host":
-        return None
-    # With a wildcard in its host, a source may match several.
-    return value if value and "*" not in value else None
+def _is_named(edit: Edit, names: Names) -> bool:
+    """Whether *names* has the id of a rule, or its name before or after."""
+    titles = ((document or {}).get("name") for document in (edit.before, edit.after))
+    return any(isinstance(each, str) and each and matches_any(each, names) for each in (edit.target.key, *titles))

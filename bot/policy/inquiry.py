@@ -100,7 +100,8 @@ class Inquiry:
         if why is None and act.other_than:
             other = await self.directory.person(act.other_than)
             return Why.OWN_REQUEST if is_same_person(self.person, other) else None
-        return why
+        in_principle = self.policy.judge(replace(act, about=None), self.person, self.place)
+        return Why.BEYOND_ROLE if why is Why.NO_ROLE and in_principle is None else why
 
     async def _look_up(self, asked: str) -> DirectoryUnavailable | None:
         """Look up once whether the person is in the channel or the group *asked*; return what went wrong."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from bot.changes.model.edits import Kind
+from bot.changes.model.edits import Kind, Need
 from bot.changes.model.parts import ChangeDecision, Guard
-from bot.policy.freezes import Freeze
+from bot.policy.freezes import Freeze, Host
+from bot.rules.hosts import ANY_HOST, matches_any
+from bot.rules.model import RULE_ID
 from bot.text.times import seconds_of
 
 READS: Final = ("rule.read", "member.read", "audit.read")
@@ -54,6 +56,7 @@ class Why(StrEnum):
     NOT_ADDED = "not_added"
     OTHER_CHANNEL = "other_channel"
     NO_ROLE = "no_role"
+    BEYOND_ROLE = "beyond_role"
     OWN_REQUEST = "own_request"
     NOT_HERE = "not_here"
     CANT_TELL = "cant_tell"
@@ -137,16 +140,70 @@ class _Strict(BaseModel):
 class Act:
     """Something that is allowed to anyone who has the right to one of *operations*; with none, to all who may use Gatehouse.
 
-    *roles*: those that a guard names for it, wherever it does. *other_than*: an account whose person may not.
+    *roles*: those that a guard names for it, wherever it does. *other_than*: an account whose person may not. *about*: what it
+    is done to, or what is approved; None where that isn't known yet.
     """
 
     operations: tuple[str, ...]
     roles: tuple[str, ...] | None = None
     other_than: str = ""
+    about: Need | None = None
+
+    @classmethod
+    def of(cls, need: Need | str) -> Self:
+        """Return the act of doing what *need* says, or an operation to something that isn't known yet."""
+        return cls((need,)) if isinstance(need, str) else cls((need.operation,), about=need)
 
 
-class Role(_Strict):
-    """A set of people and what they may do: by name, by user group, or by a channel that they are in and act in."""
+def _in_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _require_group(pattern: str) -> str:
+    if not RULE_ID.fullmatch(pattern.replace("*", "")) and pattern != "*":
+        raise ValueError(f"“{pattern[:40]}” is not the id of a group: see `/rules groups` for their ids")
+    return pattern
+
+
+CONCERNED: Final[Mapping[str, tuple[str, ...]]] = {
+    "rule": ("host", "group"),
+    "member": ("site", "segment"),
+    APPROVE: ("host", "group", "site", "segment"),
+}
+"""What an operation may be limited to, by its first word."""
+
+
+class _Limited(_Strict):
+    """Something that holds for what its lists name, or for everything without lists."""
+
+    site: Annotated[tuple[str, ...], BeforeValidator(_in_list)] = ()
+    host: Annotated[tuple[Host, ...], BeforeValidator(_in_list)] = ()
+    group: Annotated[tuple[Annotated[str, AfterValidator(_require_group)], ...], BeforeValidator(_in_list)] = ()
+    """Ids of groups of rules."""
+    segment: Annotated[tuple[str, ...], BeforeValidator(_in_list)] = ()
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Return all that its lists name; empty where it holds for everything."""
+        return (*self.site, *self.host, *self.group, *self.segment)
+
+    def covers(self, need: Need) -> bool:
+        """Whether *need* is within its lists, as far as it is known; a source of any host only where all hosts are.
+
+        Lists of hosts alone cover no members, and those of sites alone no rules.
+        """
+        names = CONCERNED.get(need.operation.partition(".")[0], ())
+        named = [(patterns, getattr(need, name)) for name in names if (patterns := getattr(self, name))]
+        return bool(named or not self.limits) and all(
+            value is None or matches_any(value, patterns) for patterns, value in named
+        )
+
+
+class Role(_Limited):
+    """A set of people and what they may do: by name, by user group, or by a channel that they are in and act in.
+
+    Its limits hold for changes and for approvals, not for what is only read.
+    """
 
     users: tuple[UserId, ...] = ()
     groups: tuple[GroupId, ...] = ()
@@ -157,15 +214,16 @@ class Role(_Strict):
         here = place.id in self.channels and place.id in person.channels
         return here or person.id in self.users or bool(person.groups & set(self.groups))
 
-    def allows(self, operation: str) -> bool:
-        return any(fits(operation, pattern) for pattern in self.may)
+    def allows(self, operation: str, about: Need | None = None) -> bool:
+        """Whether it allows *operation* to what it is *about*, or to something where that isn't known."""
+        is_named = any(fits(operation, pattern) for pattern in self.may)
+        return is_named and (operation.endswith(".read") or self.covers(about or Need(operation)))
 
 
-class GuardRule(_Strict):
+class GuardRule(_Limited):
     """The guard of the operations that it matches; of several rules that match, the first one counts."""
 
     operation: Operation
-    site: str | None = None
     guard: Guard
     approvals: Annotated[int, Field(ge=1, le=5)] = 1
     approvers: tuple[str, ...] = ()
@@ -188,8 +246,12 @@ class GuardRule(_Strict):
             break_glass=self.break_glass,
         )
 
-    def fits(self, operation: str, site: str | None) -> bool:
-        return fits(operation, self.operation) and self.site in {None, site}
+    def fits(self, need: Need) -> bool:
+        return fits(need.operation, self.operation) and self.covers(need)
+
+    def may_fit(self, need: Need) -> bool:
+        """Whether it fits *need*, or may: the source of a rule may match any host."""
+        return self.fits(replace(need, host=None) if need.host == ANY_HOST else need)
 
 
 @cache
@@ -261,36 +323,53 @@ class Policy(_Strict):
         """Return the roles with these *names*, without those that no longer exist."""
         return [self.roles[name] for name in names if name in self.roles]
 
-    def roles_for(self, operation: str) -> tuple[str, ...]:
-        """Return the names of the roles that may do *operation*."""
-        return tuple(name for name, role in self.roles.items() if role.allows(operation))
+    def roles_for(self, operation: str, about: Need | None = None) -> tuple[str, ...]:
+        """Return the names of the roles that may do *operation* to what it is *about*, or to something."""
+        return tuple(name for name, role in self.roles.items() if role.allows(operation, about))
 
     def named_ids(self, roles: Iterable[str]) -> tuple[str, ...]:
         """Return the ids of the people and groups that *roles* name, which a request mentions."""
         return tuple(dict.fromkeys(each for role in self.roles_called(roles) for each in (*role.users, *role.groups)))
 
-    def guard_for(self, operation: str, site: str | None) -> GuardRule:
-        """Return the guard of *operation*: the first rule that matches, else the default."""
-        for rule in self.guards:
-            if rule.fits(operation, site):
-                return rule
-        return _default_guard(operation)
+    def guards_for(self, *needs: Need) -> Sequence[GuardRule]:
+        """Return the guards that count for *needs*, each once: for each of them the first that fits, else the default.
+
+        Before it come those that may fit, so that a source of any host meets them all.
+        """
+        found = dict[GuardRule, None]()
+        for need in needs:
+            for rule in self.guards:
+                found |= {rule: None} if rule.may_fit(need) else {}
+                if rule.fits(need):
+                    break
+            else:
+                found[_default_guard(need.operation)] = None
+        return tuple(found)
+
+    def guard_for(self, operation: str, site: str = "") -> GuardRule:
+        """Return the guard of *operation* on *site*, for what has no host, group or segment that a guard names."""
+        return self.guards_for(Need(operation, site, "", "", ""))[0]
 
     def roles_that_may(self, act: Act) -> tuple[str, ...]:
         """Return the names of the roles whose people may do *act*."""
-        allowing = (name for operation in act.operations for name in self.roles_for(operation))
+        allowing = (name for operation in act.operations for name in self.roles_for(operation, act.about))
         return tuple(dict.fromkeys(allowing)) if act.roles is None else act.roles
 
     def judge(self, act: Act, person: Person, place: Channel | None) -> Why | None:
         """Return why *person* may not do *act* at *place*, or, where that is None, anywhere; None where they may."""
-        whys = [self.refusal(each, person, place, act.roles) for each in act.operations] or [person.barred]
+        whys = [self.refusal(each, person, place, act.roles, act.about) for each in act.operations] or [person.barred]
         return None if None in whys else whys[0]
 
     def refusal(
-        self, operation: str, person: Person, place: Channel | None, roles: tuple[str, ...] | None = None
+        self,
+        operation: str,
+        person: Person,
+        place: Channel | None,
+        roles: tuple[str, ...] | None = None,
+        about: Need | None = None,
     ) -> Why | None:
         """Return why *person* may not do one *operation*; as `judge`."""
-        held = self.roles_called(self.roles_for(operation) if roles is None else roles)
+        held = self.roles_called(self.roles_for(operation, about) if roles is None else roles)
         is_free = not self.roles and roles is None
         is_read = operation.endswith(".read")
         if person.barred is not None:

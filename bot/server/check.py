@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from bot.changes.model.edits import Kind
+from bot.changes.model.edits import Kind, Need
 from bot.changes.model.parts import Guard
 from bot.clients.errors import ClientError, TooLarge, Unauthorized, Unreachable, WrongAddress
 from bot.clients.lists import Listing
@@ -243,13 +243,12 @@ def _roles(policy: Policy) -> Details:
 
 
 def _guards(policy: Policy) -> Details:
-    """Return what each kind of change requires, also on sites with a rule of their own."""
+    """Return what each kind of change requires: the guards for some things first, then the one for all others."""
     rows = []
     for kind in Kind:
-        own = [rule.site for rule in policy.guards if rule.fits(kind.operation, rule.site)]
-        for site in dict.fromkeys([*own, None]):
-            rule = policy.guard_for(kind.operation, site)
-            rows.append((f"{kind.value} on {site}" if site else kind.value, _guard_words(rule)))
+        some = [rule for rule in policy.guards if rule.limits and rule.may_fit(Need(kind.operation))]
+        rows += [(f"{kind.value} on {', '.join(rule.limits)}", _guard_words(rule)) for rule in some]
+        rows.append((kind.value, _guard_words(policy.guard_for(kind.operation))))
     return "Guards", rows
 
 

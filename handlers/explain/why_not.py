@@ -62,6 +62,12 @@ WHY_NOT: Final[Mapping[str, WhyNot]] = {
         "no role allows it",
         "{who} has no role any more that allows this",
     ),
+    Why.BEYOND_ROLE: WhyNot(
+        "Your role allows this, but not for everything that this changes.",
+        "Ask {roles}. A source that isn’t of one host, such as *Contains*, counts for all hosts.",
+        "beyond what their role covers",
+        "{who} has no role any more that covers this",
+    ),
     Why.OWN_REQUEST: WhyNot(
         "You requested this, so someone else has to approve it.",
         "If you changed your mind, withdraw it.",

@@ -210,7 +210,7 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
     person = await gatehouse.access.directory.person(caller.user)
     allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
     policy = gatehouse.access.policy()
-    guards = {kind.value: policy.guard_for(kind.operation, None) for kind in Kind}
+    guards = {kind.value: policy.guard_for(kind.operation) for kind in Kind}
     return Private(
         views.whoami(
             person,

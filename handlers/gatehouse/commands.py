@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bot.rules.hosts import host_pattern
 from bot.text.times import DAYS, parse_since, seconds_of
 from handlers.grammar.command import Command, Rest
 from handlers.grammar.fields import PAGE, REASON, Filter, Text, takes
@@ -108,8 +110,10 @@ def parse_covered(text: str) -> Covered | None:
     if (named := NAMED.fullmatch(text.strip())) is not None:
         return Covered(named[1].casefold(), (named[2].strip().strip('"'),))
     hosts = [HOST.fullmatch(word) for word in text.replace(",", " ").split()]
-    names = tuple(host[1].casefold() for host in hosts if host is not None)
-    return Covered("hosts", names) if len(names) == len(hosts) else None
+    with suppress(ValueError):
+        names = tuple(host_pattern(host[1]) for host in hosts if host is not None)
+        return Covered("hosts", names) if len(names) == len(hosts) else None
+    return None
 
 
 class ToFreeze(Text):

@@ -15,6 +15,10 @@ Guard = Literal["none", "confirm", "approve"]
 DESTRUCTIVE: Final = {"rule.delete", "member.remove"}
 
 
+Touched = Mapping[str, str | None]
+"""What a request is about, by the keys of a guard; None for a host that can't be told."""
+
+
 @dataclass(frozen=True)
 class Somebody:
     """An account: whose *human* it is, in which user *groups*, and whether *here*, in the channel of the request."""
@@ -55,62 +59,80 @@ class Company:
         by_channel = who.here and self.channel in role.get("channels", ())
         return by_channel or who.id in role.get("users", ()) or bool(who.groups & set(role.get("groups", ())))
 
-    def has_right(self, who: Somebody, operation: str) -> bool:
-        """Whether a role of theirs, or the lack of all roles, gives it."""
+    def has_right(self, who: Somebody, operation: str, touched: Touched) -> bool:
+        """Whether a role of theirs, or the lack of all roles, gives it; a role of some hosts not for what may be on others."""
         roles = self.policy.get("roles", {})
-        given = (pattern for name in roles if self.has_role(who, name) for pattern in roles[name].get("may", ()))
+        held = (
+            role for name, role in roles.items() if self.has_role(who, name) and _covers(role, touched, unknown=False)
+        )
+        given = (pattern for role in held for pattern in role.get("may", ()))
         return not who.guest and self._is_place() and (not roles or any(_matches(operation, each) for each in given))
 
-    def is_allowed(self, who: Somebody, operation: str) -> bool:
+    def is_allowed(self, who: Somebody, operation: str, touched: Touched) -> bool:
         """Whether they may ask for it here."""
-        return who.here and self.has_right(who, operation)
+        return who.here and self.has_right(who, operation, touched)
 
     def _is_place(self) -> bool:
         return self.channel in (self.policy.get("channels", {}).get("act") or [self.channel])
 
-    def may_approve(self, who: Somebody, asker: Somebody, rule: Mapping[str, Any]) -> bool:
+    def may_approve(self, who: Somebody, asker: Somebody, rule: Mapping[str, Any], touched: Touched) -> bool:
         """Whether they count as a second person under *rule*: where Slack tells no emails, nobody is known to be one."""
-        return self.emails_told and who.human != asker.human and self.has_approvers_right(who, rule)
+        return self.emails_told and who.human != asker.human and self.has_approvers_right(who, rule, touched)
 
-    def has_approvers_right(self, who: Somebody, rule: Mapping[str, Any]) -> bool:
+    def has_approvers_right(self, who: Somebody, rule: Mapping[str, Any], touched: Touched) -> bool:
         """Whether their roles let them approve under *rule*: those that it names, wherever they are, or any, from here."""
         named = rule.get("approvers", [])
         by_role = (
-            any(self.has_role(who, name) for name in named) if named else self.has_right(who, "approve") and who.here
+            any(self.has_role(who, name) for name in named)
+            if named
+            else self.has_right(who, "approve", touched) and who.here
         )
         return by_role and self._is_place() and not who.guest
 
-    def rule_for(self, operation: str, site: str | None) -> Mapping[str, Any]:
+    def rule_for(self, operation: str, touched: Touched) -> Mapping[str, Any]:
         """The guard that stands before *operation*: the first that fits, else the default."""
         rules: list[Mapping[str, Any]] = self.policy.get("guards", [])
         for rule in rules:
-            if _matches(operation, rule["operation"]) and rule.get("site") in {None, site}:
+            if _matches(operation, rule["operation"]) and _covers(rule, touched, unknown=True):
                 return rule
         return {"guard": "approve-or-confirm" if operation in DESTRUCTIVE else "none"}
 
-    def requirement_for(self, asker: Somebody, operation: str, site: str | None) -> Stands | Refused:
+    def requirement_for(self, asker: Somebody, operation: str, touched: Touched) -> Stands | Refused:
         """Return what is needed before *operation* where *asker* asks for it."""
-        if not self.is_allowed(asker, operation):
+        if not self.is_allowed(asker, operation, touched):
             return Refused()
-        rule = self.rule_for(operation, site)
+        rule = self.rule_for(operation, touched)
         if rule["guard"] in {"none", "confirm"}:
-            return Stands(rule["guard"], overriders=self._overriders(rule, operation))
-        able = [who for who in self.people if self.may_approve(who, asker, rule)]
+            return Stands(rule["guard"], overriders=self._overriders(rule, operation, touched))
+        able = [who for who in self.people if self.may_approve(who, asker, rule, touched)]
         needed = rule.get("approvals", 1)
         if len({who.human for who in able}) >= needed:
-            return Stands("approve", needed, tuple(who.id for who in able), self._overriders(rule, operation))
-        others = [who for who in self.people if who.id != asker.id and self.has_approvers_right(who, rule)]
+            return Stands("approve", needed, tuple(who.id for who in able), self._overriders(rule, operation, touched))
+        others = [who for who in self.people if who.id != asker.id and self.has_approvers_right(who, rule, touched)]
         alone = not (able if self.emails_told else others)
         return Stands("confirm") if rule["guard"] == "approve-or-confirm" and alone else Refused()
 
-    def _overriders(self, rule: Mapping[str, Any], operation: str) -> tuple[str, ...]:
+    def _overriders(self, rule: Mapping[str, Any], operation: str, touched: Touched) -> tuple[str, ...]:
         names = rule.get("break_glass", ())
         able = (
             who
             for who in self.people
-            if self.is_allowed(who, operation) and any(self.has_role(who, name) for name in names)
+            if self.is_allowed(who, operation, touched) and any(self.has_role(who, name) for name in names)
         )
         return tuple(who.id for who in able)
+
+
+def _covers(limits: Mapping[str, Any], touched: Touched, *, unknown: bool) -> bool:
+    """Whether a guard or a role with these *limits* is about what is *touched*, or *unknown* where that isn't known."""
+    named = {key: limits[key] for key in ("site", "segment", "host", "group") if key in limits}
+    if named and not set(named) & set(touched):
+        return False
+    for key in set(named) & set(touched):
+        patterns = [named[key]] if isinstance(named[key], str) else named[key]
+        value = touched[key]
+        if not (unknown if value is None else any(fnmatchcase(value, each.casefold()) for each in patterns)):
+            return False
+    return True
 
 
 def _matches(operation: str, pattern: str) -> bool:
@@ -130,7 +152,8 @@ def with_holders(
     roles = {}
     for name, role in policy.get("roles", {}).items():
         values = {"by name": list(holders[name]), "by group": [group_of(name)], "by channel": [channel]}[way]
-        roles[name] = {keys[way]: values, "may": role.get("may", [])}
+        limits = {key: value for key, value in role.items() if key not in keys.values()}
+        roles[name] = {keys[way]: values, "may": [], **limits}
     return {**policy, "roles": roles}
 
 

@@ -47,11 +47,11 @@ def every_deletion(policy: Policy) -> None:
     for operation in ("rule.delete", "member.remove"):
         assert policy.guard_for(operation, "blog").guard is Guard.APPROVE
         assert not policy.guard_for(operation, "blog").self_approval
-    assert policy.guard_for("rule.update", None).guard is Guard.NONE
+    assert policy.guard_for("rule.update").guard is Guard.NONE
 
 
 def two_approvals(policy: Policy) -> None:
-    guard = policy.guard_for("rule.delete", None)
+    guard = policy.guard_for("rule.delete")
 
     assert (guard.guard, guard.approvals, guard.expires) == (Guard.APPROVE, 2, timedelta(hours=4))
     assert policy.refusal("approve", of("S0LEADS"), OPS, guard.approvers) is None
@@ -61,7 +61,7 @@ def two_approvals(policy: Policy) -> None:
 
 
 def alone_at_night(policy: Policy) -> None:
-    guard = policy.guard_for("rule.update", None)
+    guard = policy.guard_for("rule.update")
 
     assert guard.guard is Guard.APPROVE
     assert policy.refusal(BREAK_GLASS, of("S0ONCALL"), OPS, guard.break_glass) is None
@@ -101,7 +101,7 @@ def user_groups(policy: Policy) -> None:
 
 def unseen(policy: Policy) -> None:
     for operation in ("rule.create", "rule.update", "rule.delete"):
-        guard = policy.guard_for(operation, None)
+        guard = policy.guard_for(operation)
         assert (guard.guard, guard.expires) == (Guard.APPROVE, timedelta(hours=2))
     assert policy.guard_for("member.grant", "blog").guard is Guard.CONFIRM
 
@@ -130,7 +130,7 @@ def christmas(policy: Policy) -> None:
     assert not freeze.holds_at(datetime(2026, 12, 18, 16, 59, tzinfo=UTC)), "by the clocks of Berlin"
     assert freeze.holds_at(datetime(2026, 12, 18, 17, 0, tzinfo=UTC))
     assert not freeze.holds_at(datetime(2027, 1, 4, 8, 0, tzinfo=UTC))
-    assert policy.refusal(BREAK_GLASS, of("S0ONCALL"), OPS, policy.guard_for("rule.update", None).break_glass) is None
+    assert policy.refusal(BREAK_GLASS, of("S0ONCALL"), OPS, policy.guard_for("rule.update").break_glass) is None
 
 
 def marketing(policy: Policy) -> None:
@@ -138,7 +138,7 @@ def marketing(policy: Policy) -> None:
 
     assert [policy.refusal(operation, team, OPS) for operation in ("rule.create", "rule.update")] == [None, None]
     assert policy.refusal("rule.delete", team, OPS) is Why.NO_ROLE
-    guard = policy.guard_for("rule.create", None)
+    guard = policy.guard_for("rule.create")
     assert policy.refusal("approve", of("S0ONCALL"), OPS, guard.approvers) is None
     assert policy.refusal("approve", team, OPS, guard.approvers) is Why.NO_ROLE
 

@@ -53,8 +53,8 @@ def file(tmp_path: Path) -> Path:
 def test_a_right_file_is_read(file: Path) -> None:
     policy = read_policy(str(file))
 
-    assert policy.guard_for(Kind.RULE_DELETE, None).approvals == 2
-    assert policy.guard_for(Kind.RULE_UPDATE, None).guard is Guard.CONFIRM
+    assert policy.guard_for(Kind.RULE_DELETE).approvals == 2
+    assert policy.guard_for(Kind.RULE_UPDATE).guard is Guard.CONFIRM
     assert set(policy.roles) == {"team", "the leads"}
 
 
@@ -87,6 +87,17 @@ def test_a_right_file_is_read(file: Path) -> None:
             'approvers = ["leads"]',
             "guards.1.approvers.1",
             "there is no role “leads”; there are team, the leads",
+        ),
+        *(
+            ("approvals = 2", f"{key} = {value}", f"guards.1.{key}.{place}", words)
+            for key, value, place, words in (
+                ("host", '"shop.*.com"', 1, "write *.example.com"),
+                ("host", '["a.example", "shop.example.com:8443"]', 2, "without a port"),
+                ("host", '"https://shop.example.com"', 1, "is not a host"),
+                ("host", '""', 1, "is not a host"),
+                ("group", '"Sales campaigns"', 1, "/rules groups"),
+                ("segment", "[1]", 1, "text in quotes"),
+            )
         ),
         ('expires = "2h"', 'expires = "2 hours or so"', "guards.1.expires", "duration"),
         ('expires = "2h"', "expires = 7200", "guards.1.expires", "such as 30m"),
@@ -214,7 +225,7 @@ def test_a_broken_file_leaves_the_old_policy_in_force_and_says_so_until_it_is_ri
     changed(file, GOOD.replace("approvals = 2", "approvals = 3"), 2)
     settled(current)
     assert current.trouble is None
-    assert current().guard_for(Kind.RULE_DELETE, None).approvals == 3
+    assert current().guard_for(Kind.RULE_DELETE).approvals == 3
 
 
 def test_at_the_start_there_is_no_older_one_to_stay_with(file: Path) -> None:

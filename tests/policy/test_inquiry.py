@@ -6,7 +6,7 @@ from itertools import cycle
 
 import pytest
 
-from bot.changes.model.edits import Kind
+from bot.changes.model.edits import Kind, Need
 from bot.changes.model.parts import Guard
 from bot.policy.access import MAX_UNANSWERED, Access
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
@@ -134,10 +134,10 @@ async def test_a_request_needs_no_group_while_others_are_enough_to_approve_it(ap
     _, directory = access(silent_about={"S0ONCALL1"})
     rights = Access(lambda: policy, directory)
 
-    assert (await rights.requirements_for([(Kind.RULE_DELETE, None)], BEN, OPS)).rule.guard is Guard.APPROVE
+    assert (await rights.requirements_for([Need(Kind.RULE_DELETE)], BEN, OPS)).rule.guard is Guard.APPROVE
     if "oncall" in approvers:
         with pytest.raises(DirectoryUnavailable):
-            await rights.requirements_for([(Kind.RULE_DELETE, None)], ANN, OPS)
+            await rights.requirements_for([Need(Kind.RULE_DELETE)], ANN, OPS)
 
 
 async def test_where_slack_does_not_say_who_could_approve_nobody_confirms_alone() -> None:
@@ -147,7 +147,7 @@ async def test_where_slack_does_not_say_who_could_approve_nobody_confirms_alone(
     _, directory = access(silent_about={"S0LEADS01"}, members={OPS: (ANN, *(f"U0{n}" for n in range(9)))})
 
     with pytest.raises(DirectoryUnavailable):
-        await Access(lambda: policy, directory).requirements_for([(Kind.RULE_DELETE, None)], ANN, OPS)
+        await Access(lambda: policy, directory).requirements_for([Need(Kind.RULE_DELETE)], ANN, OPS)
 
     assert directory.asked.count("S0LEADS01") == MAX_UNANSWERED + 1
 
@@ -164,5 +164,5 @@ async def test_a_question_is_answered_by_one_policy_though_another_one_comes_in_
     rights = Access(lambda: next(one_after_another), directory)
 
     for _ in range(2):
-        assert (await rights.requirements_for([(Kind.RULE_DELETE, None)], BEN, OPS)).rule.guard is Guard.APPROVE
+        assert (await rights.requirements_for([Need(Kind.RULE_DELETE)], BEN, OPS)).rule.guard is Guard.APPROVE
         assert await rights.is_allowed(BEN, OPS, "rule.update")

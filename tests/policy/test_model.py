@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.changes.model.change import Change
-from bot.changes.model.edits import Kind, Target
+from bot.changes.model.edits import Kind, Need, Target
 from bot.changes.model.parts import Guard
 from bot.policy.access import MAX_CANDIDATES, Access, NobodyCanApprove, approval_of, override_of
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
@@ -142,16 +142,18 @@ GUARDS: Final = (
     ],
 )
 def test_the_first_guard_that_fits_counts(kind: Kind, site: str | None, guard: Guard) -> None:
-    rules = tuple(GuardRule(operation=operation, site=where, guard=each) for operation, where, each in GUARDS)
+    rules = tuple(
+        GuardRule(operation=operation, site=(where,) if where else (), guard=each) for operation, where, each in GUARDS
+    )
 
-    assert Policy(guards=rules).guard_for(kind.operation, site).guard is guard
+    assert Policy(guards=rules).guard_for(kind.operation, site or "").guard is guard
 
 
 @pytest.mark.parametrize("kind", Kind)
 def test_without_a_guard_what_destroys_asks_somebody_and_the_rest_nobody(kind: Kind) -> None:
     destroys = kind in {Kind.RULE_DELETE, Kind.MEMBER_REMOVE}
 
-    assert Policy().guard_for(kind.operation, None).guard is (Guard.APPROVE_OR_CONFIRM if destroys else Guard.NONE)
+    assert Policy().guard_for(kind.operation).guard is (Guard.APPROVE_OR_CONFIRM if destroys else Guard.NONE)
 
 
 # Approvers
@@ -192,7 +194,7 @@ def request(**more: object) -> Change:
 
 
 async def refused(access: Access, change: Change, user: str) -> Why | None:
-    answer = await access.may(user, change.request.channel, approval_of(change))
+    answer = await access.may(user, change.request.channel, *approval_of(change))
     return answer.why if isinstance(answer, NotAllowed) else None
 
 
@@ -272,7 +274,7 @@ async def test_the_guard_is_one_that_can_be_met_here(
 ) -> None:
     access = Access(lambda: policy, directory(*people))
     try:
-        came: object = (await access.requirements_for([(Kind.RULE_DELETE, None)], ASKER, OPS)).rule.guard
+        came: object = (await access.requirements_for([Need(Kind.RULE_DELETE)], ASKER, OPS)).rule.guard
     except NobodyCanApprove as error:
         came = (error.needed, error.found)
 
@@ -297,7 +299,7 @@ async def test_where_not_everybody_was_looked_at_somebody_may_be_able_to_approve
     here.people |= {guest: Person(guest, barred=Why.GUEST) for guest in guests}
     access = Access(lambda: guarded(guard, approvals), here)
     try:
-        found: object = (await access.requirements_for([("rule.delete", None)], ASKER, OPS)).rule.guard
+        found: object = (await access.requirements_for([Need("rule.delete")], ASKER, OPS)).rule.guard
     except NobodyCanApprove:
         found = NobodyCanApprove
 
@@ -310,8 +312,8 @@ async def test_where_not_everybody_was_looked_at_somebody_may_be_able_to_approve
         lambda access: access.may(ASKER, OPS, "rule.update"),
         lambda access: access.may(ASKER, OPS, "rule.read"),
         lambda access: access.refusals_by_operation(ASKER, OPS),
-        lambda access: access.requirements_for([(Kind.RULE_DELETE, None)], ASKER, OPS),
-        lambda access: access.may(HELPER, OPS, approval_of(request())),
+        lambda access: access.requirements_for([Need(Kind.RULE_DELETE)], ASKER, OPS),
+        lambda access: access.may(HELPER, OPS, *approval_of(request())),
         lambda access: access.may(HELPER, OPS, *override_of(request(break_glass=("all",)))),
     ],
 )
@@ -383,7 +385,7 @@ async def test_a_set_that_nobody_could_approve_is_refused_at_once() -> None:
     access = Access(lambda: Policy.model_validate({"roles": LEADS, "guards": sites}), directory(ASKER, HELPER, THIRD))
 
     with pytest.raises(Irreconcilable) as caught:
-        await access.requirements_for({(Kind.MEMBER_REMOVE, "blog"), (Kind.MEMBER_REMOVE, "docs")}, ASKER, "C0OPS0001")
+        await access.requirements_for({Need(Kind.MEMBER_REMOVE, "blog"), Need(Kind.MEMBER_REMOVE, "docs")}, ASKER, OPS)
 
     assert set(caught.value.roles) == {"all", "leads"}
 
@@ -393,7 +395,7 @@ async def test_of_sites_that_enough_people_could_approve_each_too_few_may_approv
     leads = {"operation": "member.*", "site": "docs", "guard": "approve", "approvers": ["leads"]}
     policy = Policy.model_validate({"roles": LEADS, "guards": [many, leads]})
     access = Access(lambda: policy, directory(*HERE))
-    blog, docs = (Kind.MEMBER_REMOVE, "blog"), (Kind.MEMBER_REMOVE, "docs")
+    blog, docs = Need(Kind.MEMBER_REMOVE, "blog"), Need(Kind.MEMBER_REMOVE, "docs")
     for alone in (blog, docs):
         assert (await access.requirements_for([alone], ASKER, OPS)).rule.guard is Guard.APPROVE
 
@@ -408,7 +410,7 @@ async def test_nobody_is_mentioned_who_could_not_approve() -> None:
     guards = [{"operation": "rule.*", "guard": "approve", "approvers": ["named"]}]
     policy = Policy.model_validate({"roles": {"named": named}, "guards": guards})
 
-    standing = await Access(lambda: policy, directory()).requirements_for([(Kind.RULE_DELETE, None)], ASKER, OPS)
+    standing = await Access(lambda: policy, directory()).requirements_for([Need(Kind.RULE_DELETE)], ASKER, OPS)
 
     assert standing.summoned == (LEAD,)
 

@@ -32,7 +32,17 @@ from tests.conftest import OPS, busy_sandbox
 from tests.harness.channels import buttons
 from tests.harness.looking import BUTTON, open_details
 from tests.harness.scraping import read_readiness
-from tests.harness.second_person import DESTRUCTIVE, Company, Refused, Somebody, Stands, Way, toml, with_holders
+from tests.harness.second_person import (
+    DESTRUCTIVE,
+    Company,
+    Refused,
+    Somebody,
+    Stands,
+    Touched,
+    Way,
+    toml,
+    with_holders,
+)
 from tests.harness.truth import changes_of
 from tests.policy.test_cookbook import RECIPES
 from tests.stories.test_cost import idle
@@ -42,9 +52,28 @@ COOKBOOK: Final = {
     for name, found in RECIPES.items()
 }
 """Without freezes, which hold for some weeks of the year; tests/stories/test_frozen.py has them."""
+ROLES: Final[Mapping[str, dict[str, Any]]] = {
+    "team": {"channels": [OPS], "may": ["*"]},
+    "leads": {"users": ["U0CARA001"], "may": ["*"]},
+}
+LIMITS: Final[Mapping[str, Any]] = {
+    "host": ["A.example", "*.shop.example"],
+    "group": "Group_n*",
+    "site": "blog",
+    "segment": ["beta", "staff"],
+}
+"""Something that a guard may name, by its key; the stories touch each with some of their kinds."""
+BY_LEADS: Final = {"operation": "*", "guard": "approve", "approvers": ["leads"], "break_glass": ["leads"]}
+KEYED: Final[Mapping[str, dict[str, Any]]] = {
+    **{f"a guard by {key}": {"roles": ROLES, "guards": [{**BY_LEADS, key: value}]} for key, value in LIMITS.items()},
+    **{
+        f"a role limited by {key}": {"roles": {**ROLES, "team": ROLES["team"] | {key: value}}}
+        for key, value in LIMITS.items()
+    },
+}
+"""Policies with each key that says what is touched."""
+POLICIES: Final[Mapping[str, dict[str, Any]]] = {**COOKBOOK, **KEYED}
 WAYS: Final[tuple[Way, ...]] = ("as written", "by name", "by group", "by channel")
-SITE: Final = "blog"
-
 COMMANDS: Final[Mapping[Kind, str]] = {
     Kind.RULE_CREATE: '/rules make redirect https://a.example/{n} to https://b.example/{n} named "New {n}"',
     Kind.RULE_UPDATE: "/rules off Redirect_n{n} for 1h",
@@ -57,6 +86,16 @@ COMMANDS: Final[Mapping[Kind, str]] = {
     Kind.MEMBER_REMOVE: "/members remove old{n}@example.com",
 }
 """How each kind of change is asked for, of the thing with the number *n*."""
+A_RULE: Final = {"host": "a.example", "group": ""}
+TOUCHED: Final[Mapping[Kind, Touched]] = {
+    Kind.RULE_CREATE: A_RULE,
+    Kind.RULE_UPDATE: A_RULE,
+    Kind.RULE_DELETE: A_RULE,
+    Kind.GROUP_UPDATE: {"host": None, "group": "group_n1"},
+    **{kind: {"site": "blog", "segment": "vip"} for kind in Kind if kind.value.startswith("member")},
+    Kind.MEMBER_GRANT: {"site": "blog", "segment": "beta"},
+}
+"""What each of these changes touches."""
 UNDO_NEEDS: Final[Mapping[Kind, str]] = {
     Kind.RULE_CREATE: "rule.delete",
     Kind.RULE_DELETE: "rule.create",
@@ -263,8 +302,7 @@ class Play:
 
     async def request(self, company: Company, asker: Somebody, kind: Kind) -> Change | None:
         """Ask for a change, then have everybody try to let it through; those who may not come first."""
-        site = SITE if kind.value.startswith("member") else None
-        expected = company.requirement_for(asker, kind.operation, site)
+        expected = company.requirement_for(asker, kind.operation, TOUCHED[kind])
         before = self.writes()
         change = await self.ask(asker.id, kind)
         if isinstance(expected, Refused):
@@ -285,7 +323,8 @@ class Play:
 
     async def move(self, company: Company, asker: Somebody) -> None:
         """Ask for another email of a member: it takes what its addition takes."""
-        expected = [company.requirement_for(asker, name, SITE) for name in ("member.add", "member.grant")]
+        about = TOUCHED[Kind.MEMBER_ADD]
+        expected = [company.requirement_for(asker, name, about) for name in ("member.add", "member.grant")]
         before, n = self.writes(), next(self._number)
         change = await self.types(asker.id, f"/members move old{n}@example.com to moved{n}@example.com")
         if any(isinstance(each, Refused) for each in expected):
@@ -303,11 +342,11 @@ class Play:
     async def undo(self, company: Company, change: Change, asker: Somebody, who: Somebody) -> bool:
         """Undo what *asker* did as *who*, whose own act it is or not; whether it is undone: only one's own needs nobody."""
         operation = UNDO_NEEDS[change.edit.kind]
-        site = SITE if operation.startswith("member") else None
-        expected = company.requirement_for(who, operation, site)
-        lets_own = company.rule_for(operation, site).get("undo_own", True)
+        touched = TOUCHED[change.edit.kind]
+        expected = company.requirement_for(who, operation, touched)
+        lets_own = company.rule_for(operation, touched).get("undo_own", True)
         is_alone = who is asker and change.decision.guard is not Guard.APPROVE
-        if is_alone and company.is_allowed(who, operation) and (lets_own or expected == Stands("none")):
+        if is_alone and company.is_allowed(who, operation, touched) and (lets_own or expected == Stands("none")):
             expected = Stands("confirm" if operation in DESTRUCTIVE else "none")  # who types it hasn't seen what goes
         before = self.writes()
         undo = await self.types(who.id, f"/gatehouse undo {change.id[:8]}")
@@ -345,7 +384,7 @@ class Play:
 
     async def override(self, company: Company, asker: Somebody, kind: Kind) -> None:
         """Go ahead alone: only who may, after a look."""
-        expected = company.requirement_for(asker, kind.operation, SITE if kind.value.startswith("member") else None)
+        expected = company.requirement_for(asker, kind.operation, TOUCHED[kind])
         if not isinstance(expected, Stands) or not expected.overriders or expected.guard == "none":
             return
         change = await self.ask(asker.id, kind)
@@ -364,15 +403,15 @@ class Play:
     async def prolong(self, company: Company, change: Change, asker: str, decision: Decision) -> Change:
         """Have everybody try to give *change* another end: nobody can where more than one would have to approve it now."""
         kind = change.edit.kind
-        rule = company.rule_for(kind.operation, SITE if kind.value.startswith("member") else None)
+        rule = company.rule_for(kind.operation, TOUCHED[kind])
         requester = next(who for who in company.people if who.id == asker)
         asks_others = change.decision.guard.value == "approve" or rule["guard"] == "approve"
         needed = max(change.decision.approvals_needed, rule.get("approvals", 1)) if asks_others else 1
         for who in company.people:
             ends = (await self.now(change)).request.reverts_at
             after = (await self.click(who.id, decision, change)).request.reverts_at
-            may = company.is_allowed(who, kind.operation)
-            if may and (not asks_others or company.may_approve(who, requester, rule)):
+            may = company.is_allowed(who, kind.operation, TOUCHED[kind])
+            if may and (not asks_others or company.may_approve(who, requester, rule, TOUCHED[kind])):
                 assert (after != ends) == (needed == 1), f"{who.id} alone, of {needed}"
             else:
                 assert after == ends, f"{who.id} gave it another end"
@@ -388,8 +427,8 @@ TIGHT: Final = {"operation": "*", "guard": "approve", "approvals": 2}
 async def play(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Play]:
     """The sandbox of a policy, with its roles held in one way."""
     name, way, without_scopes = request.param
-    holders = holders_of(COOKBOOK[name], 3 if way == STRICT else 2)
-    policy = with_holders(COOKBOOK[name], "as written" if way == STRICT else way, holders, channel_of(COOKBOOK[name]))
+    holders = holders_of(POLICIES[name], 3 if way == STRICT else 2)
+    policy = with_holders(POLICIES[name], "as written" if way == STRICT else way, holders, channel_of(POLICIES[name]))
     if way == STRICT:
         policy["guards"] = [{**TIGHT, "break_glass": list(holders)}]
     file = tmp_path / "policy.toml"
@@ -407,6 +446,7 @@ STORIES: Final = [
     *((name, "as written", ()) for name in COOKBOOK),
     *((name, STRICT, ()) for name in (*WITH_ROLES[-2:], "A second person for every deletion")),
     *((name, way, ()) for way in WAYS[1:] for name in WITH_ROLES),
+    *((name, "as written", ()) for name in KEYED),
 ]
 
 

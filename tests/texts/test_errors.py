@@ -308,6 +308,11 @@ None of your roles allows this. Nothing was changed.
 (warning) None of your roles allows this.
 Nothing was changed. Ask someone with the role oncall (this needs `rule.delete`). `/gatehouse whoami` shows what you can do.\
 """,
+            "beyond role": """\
+Your role allows this, but not for everything that this changes. Nothing was changed.
+(warning) Your role allows this, but not for everything that this changes.
+Nothing was changed. Ask someone with the role oncall (this needs `rule.delete`). A source that isn’t of one host, such as Contains, counts for all hosts.\
+""",
             "own request": """\
 You requested this, so someone else has to approve it. Nothing was changed.
 (warning) You requested this, so someone else has to approve it.

@@ -56,13 +56,8 @@ class Change:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Return every operation of the policy that a person needs to request this, by site."""
+        """Return everything that a person needs to request this."""
         return self.bulk.needs_of_items if self.is_bulk else self.edit.needs
-
-    @property
-    def operations(self) -> tuple[str, ...]:
-        """Return every operation of the policy that a person needs to request this."""
-        return tuple(dict.fromkeys(operation for operation, _ in self.needs))
 
     @property
     def read_operation(self) -> str:

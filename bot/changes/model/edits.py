@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final, Self, TypeAlias
+from itertools import product
+from typing import Any, Final, Self
 
 from bot.changes.model.documents import Document, segments_of
+from bot.rules.hosts import ANY_HOST, touched_hosts
 
 
 class Kind(StrEnum):
@@ -86,14 +88,49 @@ class Edit:
         return str((self.before or self.after or {}).get("name") or "")
 
     @property
+    def hosts(self) -> frozenset[str]:
+        """Return the hosts whose URLs a rule may match, before or after; of a group ANY_HOST, and of a member none."""
+        if self.target.service == "members":
+            return frozenset()
+        documents = [] if self.kind is Kind.GROUP_UPDATE else [each for each in (self.before, self.after) if each]
+        return frozenset().union(*map(touched_hosts, documents)) or frozenset({ANY_HOST})
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """Return the id of a group, or those of the groups that a rule is in before or after; empty for none."""
+        if self.kind is Kind.GROUP_UPDATE:
+            return frozenset({self.target.key or ""})
+        return frozenset(str(each.get("groupId") or "") for each in (self.before, self.after) if each)
+
+    @property
     def needs(self) -> tuple[Need, ...]:
-        """Return every operation of the policy that a person needs to request this, by site."""
-        found = operations_of(self.kind.operation, self.before, self.after)
-        return tuple((operation, self.target.site) for operation in found)
+        """Return everything that a person needs to request this."""
+        operation = self.kind.operation
+        if self.target.service != "members":
+            touched = product(sorted(self.hosts), sorted(self.groups) or [""])
+            return tuple(Need(operation, host=host, group=group) for host, group in touched)
+        had, has = segments_of(self.before), segments_of(self.after)
+        concerned = {"member.grant": has - had, "member.revoke": had - has}
+        return tuple(
+            Need(each, site=self.target.site or "", segment=segment)
+            for each in operations_of(operation, self.before, self.after)
+            for segment in sorted(concerned.get(each) or had | has) or [""]
+        )
 
 
-Need: TypeAlias = tuple[str, str | None]
-"""An operation of the policy, and the site of the members that it is needed for; None for rules."""
+@dataclass(frozen=True, slots=True)
+class Need:
+    """An operation of the policy, and one thing that it touches: a host and a group of rules, or a segment of a site's members.
+
+    Each is None where that isn't known yet, or doesn't apply, and empty for none.
+    """
+
+    operation: str
+    site: str | None = None
+    host: str | None = None
+    """One of `touched_hosts`."""
+    group: str | None = None
+    segment: str | None = None
 
 
 def operations_of(operation: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> tuple[str, ...]:

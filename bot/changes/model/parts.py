@@ -284,7 +284,7 @@ class Bulk:
     kinds: tuple[Kind, ...] = ()
     """Every kind among its items, the weightiest first."""
     needs_of_items: tuple[Need, ...] = ()
-    """Every operation that its items need, by site."""
+    """Everything that its items need."""
     purpose: Purpose | None = None
     """None for a change of one thing."""
     to_do: int = 0
