@@ -49,7 +49,7 @@ APPROVED_AGAIN_WITHIN: Final = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Takes the decisions of people about changes: approve, deny, replan, stop, extend and keep."""
+    """Takes the decisions of people about changes: approve, deny, replan, stop, give it another end."""
 
     journal: Journal
     access: Access
@@ -265,35 +265,28 @@ class Decisions:
         await self.rights.require(whole, Decision.STOP, by)
         return await self.journal.record(whole, "stopped", by, update, request=request)
 
-    async def extend(
-        self, change: Change, *, by: str, seconds: int, request: str, shown_end: int | None = None
-    ) -> Change:
-        """Extend a temporary *change* by *seconds*, from the end that *by* was shown (*shown_end*, in seconds since 1970).
-
-        Raises NotTemporary, MoreMustAgree, and as `Rights.require` does.
-        """
-
-        def update(held: Change) -> Change:
-            ends = _end_of(held)
-            if shown_end is not None and int(ends.timestamp()) != shown_end:
-                raise NotTemporary(held)
-            ends = max(ends, self.journal.now()) + timedelta(seconds=seconds)
-            return _with_end(held, ends, by)
-
-        await self._require_alone(change, Decision.EXTEND, by)
-        return await self.journal.record(change, "extended", by, update, request=request)
-
     async def end_at(
-        self, change: Change, *, by: str, ends_at: datetime, as_typed: str, request: str, is_back: bool = False
+        self,
+        change: Change,
+        *,
+        by: str,
+        ends_at: datetime,
+        as_typed: str,
+        request: str,
+        shown_end: datetime | None = None,
+        is_back: bool = False,
     ) -> Change:
-        """Move the end of a temporary *change* to *ends_at*, later or sooner; raises as `extend` does, and TimeIsPast.
+        """Move the end of a temporary *change* to *ends_at*, later or sooner.
 
-        *is_back*: it had that end before *by* gave it another one, or none, which nobody else has changed since.
+        *shown_end*: the end that *by* was shown. *is_back*: it had *ends_at* before *by* gave it another
+        end, or none, which nobody else has changed since. Raises NotTemporary, TimeIsPast, and as `require_end_changeable` does.
         """
         if ends_at <= self.journal.now():
             raise TimeIsPast(as_typed)
 
         def update(held: Change) -> Change:
+            if shown_end not in {None, held.request.reverts_at}:
+                raise NotTemporary(held)
             is_kept = held.state in IN_EFFECT and held.request.reverts_at is None and held.run.undone is None
             if not (is_back and is_kept):
                 _end_of(held)
@@ -301,12 +294,12 @@ class Decisions:
                 raise NotTemporary(held)
             return _with_end(held, ends_at, by, as_typed)
 
-        await self._require_alone(change, Decision.EXTEND, by)
+        await self.require_end_changeable(change, by)
         event = "end_restored" if is_back else "end_moved"
         return await self.journal.record(change, event, by, update, request=request)
 
     async def keep(self, change: Change, *, by: str, request: str) -> Change:
-        """Keep a temporary *change*, without an end; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
+        """Keep a temporary *change*, without an end; raises NotTemporary, and as `require_end_changeable` does."""
 
         def update(held: Change) -> Change:
             if held.state not in IN_EFFECT or held.request.reverts_at is None or held.run.undone is not None:
@@ -314,16 +307,16 @@ class Decisions:
             kept = _with_end(held, None, by)
             return replace(kept, run=replace(kept.run, revert_failure=RevertFailure.NONE))
 
-        await self._require_alone(change, Decision.KEEP, by)
+        await self.require_end_changeable(change, by)
         return await self.journal.record(change, "made_permanent", by, update, request=request)
 
-    async def _require_alone(self, change: Change, decision: Decision, by: str) -> None:
+    async def require_end_changeable(self, change: Change, by: str) -> None:
         """Require that *by* alone may give *change* another end: as many as had to approve it would have to agree.
 
         Raises MoreMustAgree, and as `Rights.require` does.
         """
         change = await self.rights.with_current_guard(change)
-        await self.rights.require(change, decision, by, self.journal.now())
+        await self.rights.require(change, Decision.CHANGE_END, by, self.journal.now())
         if change.decision.guard is Guard.APPROVE and change.decision.approvals_needed > 1:
             raise MoreMustAgree(change)
 

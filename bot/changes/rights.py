@@ -27,8 +27,7 @@ class Decision(StrEnum):
     DENY = "deny"
     WITHDRAW = "withdraw"
     STOP = "stop"
-    EXTEND = "extend"
-    KEEP = "keep"
+    CHANGE_END = "change_end"
     REVERT = "revert"
     UNDO = "undo"
     REPLAN = "replan"
@@ -113,8 +112,7 @@ def ways_to(change: Change, decision: Decision, by: str) -> Ways:
         Decision.WITHDRAW: [[]] if is_own else operations if is_droppable else [],
         Decision.STOP: operations,
         # What was approved for a limited time needs an approver to last longer.
-        Decision.EXTEND: lasting,
-        Decision.KEEP: lasting,
+        Decision.CHANGE_END: lasting,
         Decision.REVERT: operations,
         Decision.UNDO: reading,
         Decision.REPLAN: operations,

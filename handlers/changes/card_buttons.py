@@ -17,7 +17,6 @@ from handlers.changes.completeness import is_short
 from handlers.changes.confirmations import confirm_label, question, thing_of, undo_question
 from handlers.changes.items_view import Progress
 from handlers.changes.subject import new_status
-from handlers.changes.times import extension
 from handlers.changes.titles import is_reverted
 from handlers.gatehouse.commands import GatehouseInspect
 from handlers.rules.commands import RulesOff, RulesShow
@@ -92,7 +91,7 @@ def _plan_buttons(change: Change) -> list[Block | None]:
     asked = question(change, yes) if not again and (change.is_bulk or change.edit.kind.destroys) else None
     return [
         decision_button(change, "Ask to do it now" if again else "Do it now", "now", confirm=asked),
-        decision_button(change, "Other time…", "replan"),
+        decision_button(change, "Change time…", "replan"),
         withdraw,
     ]
 
@@ -124,23 +123,10 @@ def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | Non
 
 
 def _end_buttons(change: Change) -> list[Block | None]:
-    """Return the buttons that revert a temporary change now, extend it, or keep it."""
-    revert, keep = "Revert now", "Keep"
-    if (switched := new_status(change.edit)) is not None:
-        revert, keep = f"Switch {'on' if switched == 'off' else 'off'} now", f"Keep {switched}"
-    return [
-        decision_button(change, revert, "end"),
-        decision_button(change, "Change end…", "until"),
-        _extend_button(change),
-        decision_button(change, keep, "stay"),
-    ]
-
-
-def _extend_button(change: Change) -> Block | None:
-    """Return the button that extends *change* by some time from the end that the card shows, which it is numbered with."""
-    ends = change.request.reverts_at
-    shown_end = "" if ends is None else f".{int(ends.timestamp())}"
-    return decision_button(change, extension(change)[1], f"extend{shown_end}")
+    """Return the buttons that revert a temporary change now, or change its end."""
+    switched = new_status(change.edit)
+    revert = "Revert now" if switched is None else f"Switch {'on' if switched == 'off' else 'off'} now"
+    return [decision_button(change, revert, "end"), decision_button(change, "Change end…", "until")]
 
 
 def overtaken_buttons(change: Change, since: Change) -> list[Block | None]:

@@ -17,12 +17,11 @@ from handlers.blocks.modals import FULL_CHANGE
 from handlers.changes import card_view, full_view, notes_view
 from handlers.changes.cards import groups_of, tally_of
 from handlers.changes.entries import entries_of
-from handlers.changes.requests import resolve_end, resolve_start
-from handlers.changes.times import extension
+from handlers.changes.requests import resolve_start
 from handlers.changes.titles import request_title
 from handlers.errors import OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect
-from handlers.grammar.time_fields import parse_expiry, parse_start
+from handlers.grammar.time_fields import parse_start
 from handlers.rules.rule_refs import find_change
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
 from handlers.slack.reply import Announced, Attached, Caller, Modal, Private, Reply
@@ -120,19 +119,6 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
 """What the buttons of a card do at once, without a form."""
 
 
-@clicks("decide.extend", stored=True)
-async def extend(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Extend from the end that the button was drawn with: who clicks twice, or at the same time as another, extends once."""
-    change = await change_of_click(click, caller, gatehouse)
-    await gatehouse.changes.decisions.extend(
-        change,
-        seconds=extension(change)[0],
-        shown_end=int(click.number) if click.number.isdecimal() else None,
-        **_decision_args(caller),
-    )
-    return Announced()
-
-
 def _register_action(name: str) -> None:
     @clicks(f"decide.{name}", stored=True)
     async def act(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
@@ -155,13 +141,6 @@ def _register_reason_button(name: str) -> None:
         return Modal(notes_view.reason_form(name, change, channel=caller.channel))
 
 
-async def _set_end(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
-    if (expiry := parse_expiry(text)) is None:
-        raise OldButton
-    ends, as_typed = await resolve_end(expiry, caller.asked_at or gatehouse.now(), caller, gatehouse)
-    return await gatehouse.changes.decisions.end_at(change, **_decision_args(caller), ends_at=ends, as_typed=as_typed)
-
-
 async def _replan(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
     if (start := parse_start(text)) is None:
         raise OldButton
@@ -177,7 +156,6 @@ REASONED: Final[dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[C
         change, Decision.BREAK_GLASS, c.user, reason=why
     ),
     "replan": _replan,
-    "until": _set_end,
 }
 """What each form of a card does with the submitted text."""
 

@@ -12,6 +12,7 @@ from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.rights import Decision
 from handlers.blocks import inputs, messages
+from handlers.blocks.buttons import decide_button
 from handlers.blocks.messages import Message, section
 from handlers.blocks.modals import View, done_view, frame, metadata
 from handlers.changes.people import approval_words, decision_reason, mention
@@ -19,19 +20,21 @@ from handlers.changes.phrases import phrases
 from handlers.changes.sentences import end_line, expired_words, held_line, revert_failure_line, sentence
 from handlers.changes.times import when
 from handlers.changes.titles import STATES, mark_of, plain_title, request_title, title_of
-from handlers.grammar.time_fields import parse_expiry, parse_start
+from handlers.grammar.time_fields import parse_start
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
     """A message about a change. *is_due*: whether it is still relevant.
 
-    *text*: makes it from the change and its outcome. *word*: the gist of it, for a push notification.
+    *text*: makes it from the change and its outcome. *word*: the gist of it, for a push notification. *button*: the label of the
+    one that it has, and what that decides.
     """
 
     is_due: Callable[[Change], bool]
     text: Callable[[Change, str], str]
     word: str = ""
+    button: tuple[str, str] | None = None
 
 
 def note(change: Change, purpose: str, tally: Tally | None) -> Message | None:
@@ -43,7 +46,8 @@ def note(change: Change, purpose: str, tally: Tally | None) -> Message | None:
     if (row := NOTES.get(purpose.partition("-")[0])) is None or not row.is_due(change):
         return None
     text = row.text(change, _outcome(change, tally))
-    return messages.message(f"{plain_title(change)}: {row.word}", [messages.section(text)])
+    buttons = messages.actions([decide_button(*row.button, change.id)]) if row.button else []
+    return messages.message(f"{plain_title(change)}: {row.word}", [messages.section(text), *buttons])
 
 
 def notice(change: Change, kind: str, tally: Tally | None, *, link: str) -> Message | None:
@@ -151,8 +155,9 @@ NOTES: Final = {
     ),
     "offer": Note(
         lambda c: c.is_temporary,
-        lambda c, _: f":bell: {_requester(c)} *{_reverts_text(c)}*\nExtend or keep it on the card.",
+        lambda c, _: f":bell: {_requester(c)} *{_reverts_text(c)}*",
         "reverts soon",
+        ("Change end…", "until"),
     ),
     "break_glass": Note(
         lambda c: c.state is not State.CANCELLED,
@@ -235,24 +240,12 @@ REASON_FORMS: Final[Mapping[str, ReasonForm]] = {
         Decision.REPLAN,
         state=State.PLANNED,
         time=parse_start,
-        title="Other time",
+        title="Change time",
         label="When?",
         submit="Change time",
         hint="A time such as tomorrow 9:00 or Friday 18:00.",
         intro="",
         missing="Enter a time such as tomorrow 9:00 or Friday 18:00.",
-        end=":alarm_clock: *Time changed.* See its card.",
-    ),
-    "until": ReasonForm(
-        Decision.EXTEND,
-        state=State.APPLIED,
-        time=parse_expiry,
-        title="Other time",
-        label="Until when?",
-        submit="Change time",
-        hint="A time such as 18:00 or Friday 9:00, or how long from now, such as 3h.",
-        intro="The new time may be sooner or later.",
-        missing="Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
         end=":alarm_clock: *Time changed.* See its card.",
     ),
     "break_glass": ReasonForm(
@@ -297,8 +290,6 @@ def _intro(name: str, change: Change) -> str:
             is_approved = decision.guard is Guard.APPROVE or decision.glass_broken
             again = "Another time has to be approved again." if is_approved else ""
             return " ".join(filter(None, [present, again]))
-        case "until":
-            return f"It reverts {when(request.reverts_at)}. {intro}" if request.reverts_at is not None else intro
         case "break_glass" if request.starts_at is not None:
             return intro.replace("at once", f"{when(request.starts_at)}")
         case _:

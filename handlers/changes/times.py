@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.states import State
@@ -62,20 +61,3 @@ def times_as_typed(change: Change) -> str:
     starts, ends = request.starts_at_as_typed, request.reverts_at_as_typed
     clock, _, zone = starts.rpartition(" ")
     return " – ".join(filter(None, [clock if clock and ends.endswith(f" {zone}") else starts, ends]))
-
-
-EXTENSIONS: Final = (
-    (7 * 86_400, 7 * 86_400, "Extend by 1 week"),
-    (86_400, 86_400, "Extend by 1 day"),
-    (0, 3_600, "Extend by 1 h"),
-)
-"""For temporary changes of at least so many seconds: the seconds that a click adds, and the label of the button."""
-
-
-def extension(change: Change) -> tuple[int, str]:
-    """Return the seconds that a click adds to *change*, by how long it was to last, and the label of the button."""
-    asked = change.request.revert_after
-    if asked is None and change.request.reverts_at is not None:
-        begins = change.run.started_at or change.request.starts_at or change.created
-        asked = int((change.request.reverts_at - begins).total_seconds())
-    return next((seconds, label) for least, seconds, label in EXTENSIONS if (asked or 0) >= least)

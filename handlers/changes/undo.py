@@ -31,7 +31,7 @@ from handlers.slack.running import run
 
 CHANGED: Final = frozenset({"requested", "planned", "approved", "started"})
 """Events of a change by which its requester asked for what it does."""
-GIVEN_END: Final = frozenset({"extended", "end_moved", "made_permanent"})
+GIVEN_END: Final = frozenset({"end_moved", "made_permanent"})
 """Events of a change by which somebody gave it another end, or none."""
 
 

@@ -67,7 +67,6 @@ def _filters_text(filters: Filters, command: GatehouseAudit) -> str:
 
 ACTIONS: Final = {
     "made_permanent": "kept",
-    "extended": "extended",
     "end_moved": "end moved",
     "end_restored": "end restored",
 }

@@ -66,10 +66,12 @@ Act = Callable[[Pipeline, Change, str], Awaitable[Change]]
 
 
 async def extend(pipeline: Pipeline, change: Change, request: str) -> Change:
-    """Click on the card that shows *change* as it is."""
-    end = change.request.reverts_at
-    shown_end = None if end is None else int(end.timestamp())
-    return await pipeline.decisions.extend(change, by=ALICE, seconds=3600, request=request, shown_end=shown_end)
+    """Send the form that shows *change* as it is."""
+    ends = change.request.reverts_at
+    later = (ends or change.created) + HOUR
+    return await pipeline.decisions.end_at(
+        change, by=ALICE, ends_at=later, as_typed="", request=request, shown_end=ends
+    )
 
 
 async def keep(pipeline: Pipeline, change: Change, request: str) -> Change:

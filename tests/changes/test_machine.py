@@ -577,10 +577,8 @@ class Machine(RuleBasedStateMachine):
         async def click(pipeline: Pipeline, now: Change, request: str) -> Change:
             if seconds is None:
                 return await pipeline.decisions.keep(now, by=by, request=request)
-            if is_other:
-                ends = began + timedelta(seconds=seconds)
-                return await pipeline.decisions.end_at(now, by=by, ends_at=ends, as_typed="", request=request)
-            return await pipeline.decisions.extend(now, by=by, seconds=seconds, request=request)
+            ends = (began if is_other else now.request.reverts_at or began) + timedelta(seconds=seconds)
+            return await pipeline.decisions.end_at(now, by=by, ends_at=ends, as_typed="", request=request)
 
         self.clicked_once(number, click, change)
 

@@ -141,11 +141,13 @@ async def temporary_grant_and_its_end(play: MemberPlay) -> None:
     await play.stays()
 
 
-@door(MembersGrant, "decide.end", "decide.extend", "decide.stay")
+@door(MembersGrant, "decide.end", "decide.until", "v1.end.form")
 async def temporary_grant_extended_and_kept(play: MemberPlay) -> None:
     await play.is_granted("for 2h because of the net")
-    await play.alice.presses("Extend by 1 h")
-    await play.alice.presses("v1.decide.stay")
+    for end in ("1 day more", "Keep for good"):
+        card = await play.alice.card("v1.decide.until")
+        await play.alice.clicks(card, "v1.decide.until", opens="New end")
+        await play.sends(**{"New end": end})
     await play.alice.card(UNDO)
     play.passes(hours=9)
     await play.becomes(play.now, play.having("vip"))

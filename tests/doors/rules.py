@@ -391,14 +391,15 @@ async def temporary_field_and_its_early_end(play: RulePlay) -> None:
     await play.stays()
 
 
-@door(RulesOff, RulesOn, "decide.extend", "decide.stay")
+@door(RulesOff, RulesOn, "decide.until", "v1.end.form")
 async def temporary_extended_and_kept(play: RulePlay) -> None:
     await play.switches("for 2h because of the net")
-    card = await play.alice.card("Extend by 1 h")
+    card = await play.alice.card("v1.decide.until")
     for_two_hours = play.alice.slack_text(card)
-    await play.alice.presses("Extend by 1 h")
-    await play.alice.waits(lambda: play.alice.slack_text(card) != for_two_hours, "another end")
-    await play.alice.presses("v1.decide.stay")
+    for end in ("1 hour more", f"Keep {play.switch[0]}"):
+        await play.alice.clicks(card, "v1.decide.until", opens="New end")
+        await play.sends(**{"New end": end})
+        await play.alice.waits(lambda: play.alice.slack_text(card) != for_two_hours, "another end")
     await play.alice.card(UNDO)
     play.passes(hours=9)
     await play.is_switched()
@@ -416,7 +417,7 @@ async def planned_and_done_now(play: RulePlay) -> None:
 @door(RulesSet, "decide.replan", "v1.decision.replan")
 async def planned_moved_and_begun(play: RulePlay) -> None:
     await play.alice.types(f'/rules set {play.id} description="From then on" tomorrow 9:00')
-    await play.alice.clicks(await play.alice.card("v1.decide.replan"), "v1.decide.replan", opens="Other time")
+    await play.alice.clicks(await play.alice.card("v1.decide.replan"), "v1.decide.replan", opens="Change time")
     await play.sends(**{"When?": "in 2h"})
     play.passes(hours=2, seconds=1)
     await play.becomes(play.now, play.before | {"description": "From then on"})

@@ -127,8 +127,7 @@ ELSEWHERE: Final[Mapping[Through, str]] = {
     "v1.decision.break_glass": "needs a policy that allows it: tests/stories/test_break_glass.py",
     **dict.fromkeys(("decide.open", "v1.decide.form"), "from a list: tests/stories/test_decide_from_lists.py"),
     "decide.confirm": "the click of its own requester: tests/stories/test_requests.py",
-    "decide.putback": "after a failed end: tests/stories/test_temporary.py",
-    "v1.decision.until": "another end: tests/stories/test_temporary.py",
+    **dict.fromkeys(("decide.putback", "decide.stay"), "after a failed end: tests/stories/test_last_act.py"),
     "decide.stop": "in the middle of a bulk change: tests/stories/test_sets.py",
 }
 """What writes and is no way to change a rule, a member or a group, or only in a state that another test brings about."""

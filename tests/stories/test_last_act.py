@@ -96,9 +96,10 @@ PERFORMED: Final = (
     clicks("break_glass", DELETE, form=("Why can’t this wait for an approval?", "It burns and all sleep")),
     clicks("undo", f"/rules off {OLD}", refused=True),
     clicks("end", HOUR, refused=True),
-    clicks("stay", HOUR),
-    clicks("extend", HOUR),
-    clicks("until", HOUR, form=("Until when?", "3h")),
+    clicks("stay", f"{SALE} for 1h", "edited", 61, refused=True),
+    clicks("until", HOUR, form=("Or until", "3h")),
+    clicks("until", HOUR, form=("New end", "1 hour more")),
+    clicks("until", HOUR, form=("New end", "Keep off")),
     clicks("stop", "held", f"cara:/rules off {OLD} {OTHER}", refused=True),
     clicks("putback", f"{SALE} for 1h", "edited", 61),
     clicks("now", PLAN),
@@ -242,4 +243,4 @@ async def test_an_undo_doesnt_pass_what_is_still_at_work(
 
 def test_every_act_is_performed() -> None:
     commands = {f"{kind.service} {kind.verb}" for kind in ALL if kind.writes}
-    assert {*commands, *ACTS, *REASONED, "extend"} - {act.name for act in PERFORMED} == set()
+    assert {*commands, *ACTS, *REASONED, "until"} - {act.name for act in PERFORMED} == set()

@@ -113,7 +113,7 @@ async def test_an_approval_is_for_its_time(workspace: Sandbox, alice: Colleague,
     asked = await alice.sees_change(state=State.PROPOSED)
     await approve_card(cara, asked)
     card = await alice.sees_change(state=State.PLANNED)
-    assert await labels(alice) == ["Ask to do it now", "Other time…", "Withdraw", "Details"]
+    assert await labels(alice) == ["Ask to do it now", "Change time…", "Withdraw", "Details"]
 
     await alice.decides(card, "v1.decide.replan", "When?", "in 3h")
     again = await alice.sees_change(state=State.PROPOSED, where=lambda change: change.decision.approvals == ())
@@ -294,7 +294,7 @@ async def test_what_would_end_before_it_starts_is_refused(alice: Colleague, verb
 
 async def test_a_plan_is_not_moved_to_its_end(alice: Colleague) -> None:
     card = await alice.says(f"/rules off {OLD} tomorrow 9:00 until tomorrow 10:00")
-    await alice.decides(card, "Other time…", "When?", "tomorrow 10:00")
+    await alice.decides(card, "Change time…", "When?", "tomorrow 10:00")
     assert "end before it starts" in str(alice.modal)
     await alice.clicks(card, "Do it now")
     assert (await alice.change_of(await alice.sees_change())).is_temporary
@@ -513,14 +513,16 @@ async def test_what_is_planned_is_not_planned_twice(
 async def test_a_card_says_who_else_changed_its_time(alice: Colleague, bob: Colleague) -> None:
     await alice.says(f"/rules off {OLD} tomorrow 9:00 for 2h", OPS)
     card = await bob.sees_change(state=State.PLANNED)
-    await bob.clicks(card, "Other time…", opens="When?")
+    await bob.clicks(card, "Change time…", opens="When?")
     bob.fills(**{"When?": "tomorrow 10:00"})
     await bob.submits()
     assert f"time changed by @{bob.id}" in alice.slack_text(await alice.sees("time changed"))
 
     await alice.clicks(card, "Do it now")
     done = await alice.sees_change()
-    await bob.clicks(done, "Keep off")
+    await bob.clicks(done, "Change end…", opens="New end")
+    bob.fills(New_end="Keep off")
+    await bob.submits()
     assert f"kept by @{bob.id}" in alice.slack_text(await alice.sees("kept by"))
 
 

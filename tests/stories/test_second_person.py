@@ -113,8 +113,7 @@ BUTTONS: Final[Mapping[Decision, str]] = {
     Decision.BREAK_GLASS: "break_glass",
     Decision.DENY: "deny",
     Decision.WITHDRAW: "keep",
-    Decision.EXTEND: "extend",
-    Decision.KEEP: "stay",
+    Decision.CHANGE_END: "until",
     Decision.REVERT: "end",
 }
 ELSEWHERE: Final = {Decision.STOP, Decision.UNDO, Decision.LOOK, Decision.REPLAN}
@@ -271,8 +270,11 @@ class Play:
         assert found is not None
         return found
 
-    async def click(self, who: str, decision: Decision, change: Change, *, look: bool = True) -> Change:
-        """Press the button of *decision* as *who*, after a look at everything where the card hides something."""
+    async def click(self, who: str, decision: Decision, change: Change, *, look: bool = True, end: int = 0) -> Change:
+        """Press the button of *decision* as *who*, after a look at everything where the card hides something.
+
+        *end*: which one to choose of those that the form of another end offers.
+        """
         person, card = self.staff.person(who), await self.card(change)
         name = f"decide.{BUTTONS[decision]}"
         action = next(one["action_id"] for one in buttons(card.blocks) if action_name(one["action_id"]) == name)
@@ -286,11 +288,14 @@ class Play:
         known = self.told(who)
         async with person._watch() as watch:
             await self.sandbox.slack.acting.act(who, place, block, found["action_id"], chosen, {})
-            if decision in {Decision.BREAK_GLASS, Decision.DENY}:
+            if decision in {Decision.BREAK_GLASS, Decision.DENY, Decision.CHANGE_END}:
                 await watch.until(lambda: person._filled_modal() or (self.told(who) > known) or None, action)
         if person.modal:
-            (label,) = filling.labels(person.modal["blocks"]).values()
-            person.fills(**{label: "It loops, and everybody else sleeps"})
+            label, *_ = filling.labels(person.modal["blocks"]).values()
+            words = "It loops, and everybody else sleeps"
+            if decision is Decision.CHANGE_END:
+                words = person._input(label)["element"]["options"][end]["text"]["text"]
+            person.fills(**{label: words})
             assert await person.submits() == {}
         await self.rest()
         self.sandbox.slack.state.stacks.clear()
@@ -400,7 +405,7 @@ class Play:
         done = await self.click(alone, Decision.BREAK_GLASS, change)
         assert done.state is State.APPLIED, self.last()
 
-    async def prolong(self, company: Company, change: Change, asker: str, decision: Decision) -> Change:
+    async def prolong(self, company: Company, change: Change, asker: str, end: int) -> Change:
         """Have everybody try to give *change* another end: nobody can where more than one would have to approve it now."""
         kind = change.edit.kind
         rule = company.rule_for(kind.operation, TOUCHED[kind])
@@ -409,7 +414,7 @@ class Play:
         needed = max(change.decision.approvals_needed, rule.get("approvals", 1)) if asks_others else 1
         for who in company.people:
             ends = (await self.now(change)).request.reverts_at
-            after = (await self.click(who.id, decision, change)).request.reverts_at
+            after = (await self.click(who.id, Decision.CHANGE_END, change, end=end)).request.reverts_at
             may = company.is_allowed(who, kind.operation, TOUCHED[kind])
             if may and (not asks_others or company.may_approve(who, requester, rule, TOUCHED[kind])):
                 assert (after != ends) == (needed == 1), f"{who.id} alone, of {needed}"
@@ -466,8 +471,7 @@ async def test_every_change_under_every_policy_takes_those_whom_the_policy_wants
         await play.override(company, people[asker], Kind.MEMBER_GRANT)
 
     for number, (change, asker) in enumerate(play.left):
-        decision = (Decision.EXTEND, Decision.KEEP)[number % 2]
-        await play.prolong(company, change, asker, decision)
+        await play.prolong(company, change, asker, -(number % 2))
 
 
 @pytest.mark.first(3)
@@ -548,5 +552,4 @@ async def test_a_policy_that_was_tightened_stands_before_another_end(play: Play)
     for _ in range(2):
         play.sandbox.bot.gatehouse.access.policy.look()  # type: ignore[attr-defined]  # as every few seconds
     for number, (change, asker) in enumerate(play.left):
-        decision = (Decision.KEEP, Decision.EXTEND)[number % 2]
-        await play.prolong(replace(company, policy=tight), change, asker, decision)
+        await play.prolong(replace(company, policy=tight), change, asker, -(number % 2))

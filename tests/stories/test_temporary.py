@@ -21,12 +21,12 @@ def has_id(change_id: str, change: Change) -> bool:
 
 async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h because of the sale")
-    assert "[Extend by 1 h]" in alice.slack_text(card)
+    assert "[Change end…]" in alice.slack_text(card)
     listed = alice.slack_text(await alice.says("/gatehouse timers"))
     assert NAME in listed
 
     clock.ahead += timedelta(minutes=115)
-    await alice.sees_note(card, "offer")
+    assert "[Change end…]" in alice.slack_text(await alice.sees_note(card, "offer"))
     assert status(workspace) == "Inactive"
     clock.ahead += timedelta(minutes=5, seconds=1)
     back = await alice.sees_change(where=ended)
@@ -45,8 +45,8 @@ async def test_its_end_is_moved_to_any_time(
     workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock, words: str, after: timedelta | None
 ) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h")
-    await cara.clicks(card, "Change end…", opens="Until when?")
-    cara.fills(**{"Until_when?": words})
+    await cara.clicks(card, "Change end…", opens="New end")
+    cara.fills(Or_until=words)
     assert (await cara.submits() == {}) is (after is not None), "a start is no end"
     if after is None:
         return
@@ -69,7 +69,7 @@ async def test_what_was_deleted_since_is_said_on_its_card_until_that_is_undone(
     assert await alice.sees_change(where=lambda change: change.edit.kind.destroys) is deletion
     gone = await alice.sees_change(where=lambda change: change.closed_by)
     assert gone.ts == card.ts
-    assert [one["action_id"] for one in buttons(gone.blocks)] == ["v1.run.details"], "there is nothing to extend"
+    assert [one["action_id"] for one in buttons(gone.blocks)] == ["v1.run.details"], "its end is over"
     assert NAME not in alice.slack_text(await alice.says("/gatehouse timers"))
 
     await alice.clicks(deletion, "Undo")

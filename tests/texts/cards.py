@@ -19,7 +19,7 @@ from bot.rules.model import Groups
 from bot.rules.secrets import hide_secrets
 from handlers.blocks.masking import mask_message
 from handlers.blocks.messages import Message
-from handlers.changes import card_view, full_view, items_view, notes_view, temporary_form
+from handlers.changes import card_view, end_form, full_view, items_view, notes_view, temporary_form
 from handlers.changes.entries import entries_of
 from handlers.changes.items_view import Progress
 from handlers.members.commands import MembersGrant
@@ -694,6 +694,10 @@ def forms() -> Iterator[Sample]:
     yield "how long is it off", temporary_form.view(switch, "rules off", {"Redirect_x1": "Old shop"}, OPS)
     yield "how long has she access", temporary_form.view(grant, "members grant", {}, OPS)
     delete = change(Kind.RULE_DELETE, State.PROPOSED, SALE, None, **asked(reason="not needed"))
+    for kind, member in ((Kind.RULE_UPDATE, None), (Kind.MEMBER_GRANT, ANNA)):
+        ends = NOW + timedelta(hours=2)
+        documents = (SALE, off(SALE)) if member is None else (member, with_vip(member))
+        yield f"another end: {kind}", end_form.view(change(kind, State.APPLIED, *documents, reverts_at=ends), NOW, OPS)
     for name in notes_view.REASON_FORMS:
         yield f"form: {name}", notes_view.reason_form(name, delete, channel=OPS)
         for text in ("", "x" * 1_001):

@@ -660,20 +660,20 @@ On · Redirect
 (double_vertical_bar) “Old shop to new shop” is off until 2026-11-21 03:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Switch on now]  [Change end…]  ⋯ [Extend by 1 h]  [Keep off]  [Details]\
+[Switch on now]  [Change end…]  ⋯ [Details]\
 """,
             "granted until a time that was typed": """\
 Anna Berg has access to “vip” on blog until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC> (03:24 Europe/Berlin)
 (white_check_mark) Anna Berg has access to “vip” on blog until 2026-11-21 03:24 UTC (03:24 Europe/Berlin)
 `a***@example.com` · Requested by @alice · “we test” · approved by @cara · 2026-11-21 01:26 UTC
-[Revert now]  [Change end…]  ⋯ [Extend by 1 h]  [Keep]  [Details]\
+[Revert now]  [Change end…]  ⋯ [Details]\
 """,
             "destination changed for two hours": """\
 “Old shop to new shop”: destination changed until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
 (white_check_mark) “Old shop to new shop”: destination changed until 2026-11-21 03:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-[Revert now]  [Change end…]  ⋯ [Extend by 1 h]  [Keep]  [Details]\
+[Revert now]  [Change end…]  ⋯ [Details]\
 """,
             "not reverted: changed": """\
 Switch off “Old shop to new shop”: not reverted
@@ -1027,7 +1027,7 @@ Requested by @alice · “we test”
 @alice · “we test” · 2026-11-21 01:26 UTC
 ✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
 ✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs)
-[Revert now]  [Change end…]  ⋯ [Extend by 1 h]  [Keep]  [Details]\
+[Revert now]  [Change end…]  ⋯ [Details]\
 """,
             "two of three done": """\
 2 of 3 rules switched off
@@ -1234,7 +1234,7 @@ Requested by @alice · “we test” · 09:00 Europe/Berlin
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Do it now]  [Other time…]  ⋯ [Withdraw]  [Details]\
+[Do it now]  [Change time…]  ⋯ [Withdraw]  [Details]\
 """,
             "switch off from one time to another, approved": """\
 Switch off “Sale 2026”: planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>, until <!date^1795829040^{date_short_pretty} {time}|2026-11-28 01:24 UTC>
@@ -1243,7 +1243,7 @@ Requested by @alice · “we test” · approved by @cara · 09:00 – 09:00 Eur
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Ask to do it now]  [Other time…]  ⋯ [Withdraw]  [Details]\
+[Ask to do it now]  [Change time…]  ⋯ [Withdraw]  [Details]\
 """,
             "nobody could begin it": """\
 Switch off “Sale 2026”: not started
@@ -1253,7 +1253,7 @@ Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Do it now]  [Other time…]  ⋯ [Withdraw]  [Details]\
+[Do it now]  [Change time…]  ⋯ [Withdraw]  [Details]\
 """,
             "out of date by then": """\
 Switch off “Sale 2026”: out of date
@@ -1272,7 +1272,7 @@ Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Do it now]  [Other time…]  ⋯ [Withdraw]  [Details]\
+[Do it now]  [Change time…]  ⋯ [Withdraw]  [Details]\
 """,
             "begun, service down, waits": """\
 Switch off “Sale 2026”: waiting for the service
@@ -1303,7 +1303,7 @@ Requested by @alice · “we test” · emergency override by @cara: “the on-c
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Do it now]  [Other time…]  ⋯ [Withdraw]  [Details]\
+[Do it now]  [Change time…]  ⋯ [Withdraw]  [Details]\
 """,
             "withdrawn": """\
 Switch off “Sale 2026”: plan withdrawn
@@ -1372,7 +1372,7 @@ Delete “Sale 2026”: needs approval
             "note: offer-1": """\
 Switch off “Old shop to new shop”: reverts soon
 (bell) @alice “Old shop to new shop” is off until 2026-11-21 01:34 UTC
-Extend or keep it on the card.\
+[Change end…]\
 """,
             "note: break_glass": """\
 Delete “Sale 2026”: emergency override
@@ -1484,6 +1484,20 @@ Or until (optional): <>
 Why (optional): <>
 [Grant]\
 """,
+            "another end: rule.update": """\
+┌ Change end
+Switch off “Sale 2026”: reverts at 2026-11-21 03:24 UTC.
+New end: <1 hour more>
+Or until (optional): <>
+[Change end]\
+""",
+            "another end: member.grant": """\
+┌ Change end
+Grant Anna Berg access to “vip” on blog: reverts at 2026-11-21 03:24 UTC.
+New end: <1 day more>
+Or until (optional): <>
+[Change end]\
+""",
             "form: deny": """\
 ┌ Deny
 Delete “Sale 2026”?
@@ -1495,7 +1509,7 @@ Reason: <>
             "form: deny, 0 characters": "Enter a reason.",
             "form: deny, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "form: replan": """\
-┌ Other time
+┌ Change time
 Delete “Sale 2026”?
 Requested by @alice
 Another time has to be approved again.
@@ -1504,16 +1518,6 @@ When?: <>
 """,
             "form: replan, 0 characters": "Enter a time such as tomorrow 9:00 or Friday 18:00.",
             "form: replan, 1,001 characters": "Enter a time such as tomorrow 9:00 or Friday 18:00.",
-            "form: until": """\
-┌ Other time
-Delete “Sale 2026”?
-Requested by @alice
-The new time may be sooner or later.
-Until when?: <>
-[Change time]\
-""",
-            "form: until, 0 characters": "Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
-            "form: until, 1,001 characters": "Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
             "form: break_glass": """\
 ┌ Emergency override
 Delete “Sale 2026”?

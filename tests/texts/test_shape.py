@@ -140,7 +140,6 @@ VERBS: Final = re.compile(
 NO_VERBS: Final = frozenset(
     {
         "Help",
-        "Other time…",
         "Details",
         "More options",
         "Rules",
@@ -163,7 +162,7 @@ def opens_form(button: Mapping[str, Any]) -> bool:
         command: Command = parse(*value.partition(" ")[::2])
         return "opens a form" in command.summary
     return action in FORMS or action.startswith(
-        ("v1.temporary", "v1.decide.open", "v1.settings", "v1.home.new", "v1.which.ask")
+        ("v1.temporary", "v1.decide.open", "v1.decide.until", "v1.settings", "v1.home.new", "v1.which.ask")
     )
 
 
