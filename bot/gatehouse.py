@@ -36,7 +36,7 @@ class Site:
 class UnknownSite(Exception):
     """No setting names this site."""
 
-    def __init__(self, asked: str | None, known: Sequence[str]) -> None:
+    def __init__(self, asked: str, known: Sequence[str]) -> None:
         super().__init__(asked)
         self.asked = asked
         self.known = tuple(known)
@@ -71,12 +71,10 @@ class Gatehouse:
     def site(self, name: str | None) -> Site:
         """Return the site with this *name* or id, the first site where none is named; raises UnknownSite."""
         if name is None:
-            if self.sites:
-                return next(iter(self.sites.values()))
-        else:
-            if name in self.sites:
-                return self.sites[name]
-            alike = [site for site in self.sites.values() if name == site.id or site.name.casefold() == name.casefold()]
-            if len(alike) == 1:
-                return alike[0]
+            return next(iter(self.sites.values()))
+        if name in self.sites:
+            return self.sites[name]
+        alike = [site for site in self.sites.values() if name == site.id or site.name.casefold() == name.casefold()]
+        if len(alike) == 1:
+            return alike[0]
         raise UnknownSite(name, tuple(self.sites))

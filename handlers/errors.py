@@ -204,8 +204,8 @@ class UnknownSegment(Refusal):
         return Words(
             f"{esc(self.site)} has no segment {quote(self.name, 80)}.",
             f"Did you mean {' or '.join(quote(name, 60) for name in self.meant)}?" if self.meant else "",
-            "If it is new in the site’s dashboard and nobody has it yet, add it under *Extra segments* in "
-            f"`{slash('gatehouse settings')}`.",
+            "If it is new in the site’s dashboard and nobody has it yet, your Gatehouse admin can add it to "
+            "`MEMBERS_SEGMENTS`.",
             again=self.again,
         )
 

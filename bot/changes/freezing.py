@@ -46,7 +46,7 @@ class LiftRequested(Exception):
 
 
 FREEZES: Final = ("gatehouse", "freezes")
-"""The setting that holds the freezes that were made by command."""
+"""The value that holds the freezes that were made by command."""
 MAX_PLANNED_CHANGES: Final = 5_000
 """Planned changes, at most, that are searched for those within a freeze; any others are held at their start all the same."""
 
@@ -67,7 +67,7 @@ class Freezes:
 
     async def chat_freezes(self) -> list[ChatFreeze]:
         """Return the freezes that were made by command and are not over."""
-        return self._load(await self.store.channel_settings.value(*FREEZES))
+        return self._load(await self.store.values.value(*FREEZES))
 
     async def find_for_edits(self, edits: Iterable[Edit], at: datetime) -> Freeze | None:
         """Return the freeze that blocks *edits* at the time *at*, of several the last to end; None without one."""
@@ -134,7 +134,7 @@ class Freezes:
         """Store *freeze*, once per id."""
         waiting = await self._waiting_changes_in(freeze)
         async with self.store.transaction() as tx:
-            kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
+            kept = self._load(await self.store.values.get_locked(tx, *FREEZES))
             # A second delivery of the same request makes no second freeze.
             if any(each.id == freeze.id for each in kept):
                 return
@@ -160,7 +160,7 @@ class Freezes:
                 raise LiftRequested(found)
             waiting = await self._waiting_changes_in(found)
             async with self.store.transaction() as tx:
-                kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
+                kept = self._load(await self.store.values.get_locked(tx, *FREEZES))
                 if find_by_id(kept, freeze_id) != found:
                     continue  # somebody else was counted in the meantime
                 others = [each for each in kept if each.id != freeze_id]
@@ -183,7 +183,7 @@ class Freezes:
 
     async def _put(self, tx: AsyncConnection, made: Sequence[ChatFreeze]) -> None:
         stored = json.dumps([each.model_dump_json(by_alias=True) for each in made])
-        await self.store.channel_settings.put(tx, *FREEZES, stored)
+        await self.store.values.put(tx, *FREEZES, stored)
 
     def _load(self, stored: str) -> list[ChatFreeze]:
         with self.store.session.decoding("freezes"):

@@ -26,9 +26,8 @@ SHARE: Final = "share"
 """To show everybody in a channel what was read: no role gives it, the place does."""
 BREAK_GLASS: Final = "break-glass"
 """Not an operation that roles may have: guards name its roles."""
-SETTINGS: Final = "settings.update"
 FREEZE: Final = "freeze"
-OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE, SETTINGS, FREEZE)
+OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE, FREEZE)
 """Every operation that a role may have; patterns such as ``rule.*`` are allowed, ``read`` stands for every ``*.read``."""
 
 DESTRUCTIVE: Final = frozenset(kind.operation for kind in Kind if kind.destroys)

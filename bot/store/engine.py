@@ -21,7 +21,6 @@ from bot.changes.model.states import State
 from bot.health import WORKS, Health, Level, health_of
 from bot.store.audit import Audit
 from bot.store.changes import Changes
-from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists
 from bot.store.db import (
     FAILURES,
     Session,
@@ -43,6 +42,7 @@ from bot.store.migrations.run import (
     upgrade_schema,
     usable_schema,
 )
+from bot.store.named_values import FormerIds, LastLists, NamedValues
 from bot.store.outbox import Cards, Outbox
 from bot.store.tables import changes
 
@@ -62,7 +62,7 @@ class Store:
     former_ids: FormerIds
     audit: Audit
     items: Items
-    channel_settings: ChannelSettings
+    values: NamedValues
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """Open a transaction; raises StoreError, and CommitUnknown where it may have been written."""
@@ -115,18 +115,18 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
 
 def _store(session: Session) -> Store:
     audit = Audit(session)
-    channel_settings = ChannelSettings(session, audit)
+    values = NamedValues(session)
     return Store(
         session,
         changes=Changes(session),
         inbox=Inbox(session),
         outbox=Outbox(session),
         cards=Cards(session),
-        lists=LastLists(session, channel_settings),
+        lists=LastLists(session, values),
         former_ids=FormerIds(session),
         audit=audit,
         items=Items(session),
-        channel_settings=channel_settings,
+        values=values,
     )
 
 

@@ -148,14 +148,14 @@ audit = sa.Table(
     sa.Column("detail", sa.Text, nullable=False),
 )
 
-settings = sa.Table(
-    "settings",
+named_values = sa.Table(
+    "named_values",
     metadata,
     sa.Column("owner", sa.String(32), primary_key=True),
     sa.Column("name", sa.String(32), primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
-"""Values of a channel, a person or a service, by name: their settings, the last list that they were shown."""
+"""Values of a person or a service, by name: the last list that they were shown, the freezes."""
 
 
 def micros(moment: datetime) -> int:

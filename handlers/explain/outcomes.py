@@ -29,7 +29,6 @@ from bot.changes.refusals import (
 from bot.clients import errors as client
 from bot.clients.lists import Incomplete
 from bot.policy.limits import StillRunning, TooFast
-from bot.store.channel_settings import SettingsMoved
 from bot.store.db import CommitUnknown, StoreError, TargetBusy, UnreadableRow
 from handlers.blocks.messages import as_sentence, clock_time, code, esc, plural
 from handlers.changes.freeze_view import frozen_words, scope_in_sentence
@@ -43,7 +42,6 @@ from handlers.gatehouse.commands import (
     GatehouseFreezes,
     GatehouseInspect,
     GatehousePending,
-    GatehouseSettings,
     GatehouseStatus,
 )
 from handlers.slack.client import SlackRefused, SlackUnreachable
@@ -293,11 +291,6 @@ OUTCOME_WORDS: Final[Table] = {
     TooFast: _too_fast_words,
     StillRunning: lambda e: Words(
         f"Your last {code(e.what)} is still running.", next="Wait for its result.", unchanged=None
-    ),
-    SettingsMoved: lambda _: Words(
-        "Someone else changed this channel’s settings after you opened the form.",
-        next="Look at them again, then make your change.",
-        again={"Show settings": GatehouseSettings()},
     ),
     TimeIsPast: lambda e: Words(
         f"{code(e.time)} is in the past, or passed while Gatehouse restarted.",

@@ -79,10 +79,8 @@ ERROR_WORDS: Final[Table] = OUTCOME_WORDS | {
     ),
     BadEmail: _bad_email_words,
     UnknownSite: lambda e: Words(
-        f"No site is called {code(e.asked)}." if e.asked else "No site is set up.",
-        next=f"The {'only site is' if len(e.known) == 1 else 'sites are'} {join_words([*map(esc, e.known)])}."
-        if e.known
-        else "Ask your Gatehouse admin to set MEMBERS_SITES.",
+        f"No site is called {code(e.asked)}.",
+        next=f"The {'only site is' if len(e.known) == 1 else 'sites are'} {join_words([*map(esc, e.known)])}.",
     ),
     FileGone: lambda _: Words("That file is gone, or Gatehouse can’t see it.", next="Upload it again."),
     FileUnreadable: lambda e: Words(

@@ -59,7 +59,7 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
     gatehouse.limits.take(EXPORT_RATE, caller.user)
     listing = await site.members.all()
     everyone = listing.whole()
-    command = await with_known_segments(command, site, caller, gatehouse)
+    command = await with_known_segments(command, site, gatehouse)
     found = await asyncio.to_thread(lambda: [member for member in everyone if passes_filters(member, command)])
     if not found:
         raise NothingToExport("member")

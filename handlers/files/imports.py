@@ -40,7 +40,6 @@ from handlers.files.import_form_view import (
 from handlers.files.preview_view import ImportPlan, first_loops, loop_words
 from handlers.grammar.time_fields import Expiry, parse_expiry, parse_start
 from handlers.members.commands import MembersImport
-from handlers.members.member_refs import extra_segments, site_for
 from handlers.rules.check_view import UNTRIED
 from handlers.rules.commands import RulesImport
 from handlers.rules.reasons import first_problem
@@ -56,7 +55,7 @@ async def import_rules(command: RulesImport, caller: Caller, gatehouse: Gatehous
 
 @handles(MembersImport)
 async def import_members(command: MembersImport, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = await site_for(command.site, caller, gatehouse)
+    site = gatehouse.site(command.site)
     return Modal(file_form(MEMBER_FORMS, Handed(caller.channel, site=site.name)))
 
 
@@ -122,7 +121,7 @@ def _as_of_typing(handed: Handed, caller: Caller) -> Caller:
 async def _plan_members(content: bytes, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> ImportPlan:
     site = gatehouse.site(handed.site)
     live = (await site.members.all()).whole()
-    extra = await extra_segments(caller, gatehouse)
+    extra = gatehouse.extra_segments
     table = await asyncio.to_thread(read_member_table, content)
     rows = await asyncio.to_thread(plan_members, table, Mode(handed.mode), site.name, live, extra)
     return member_plan(table, rows, site.name)

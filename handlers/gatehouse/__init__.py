@@ -1,1 +1,1 @@
-"""Commands about Gatehouse itself: help, status, audit, settings and the Home tab."""
+"""Commands about Gatehouse itself: help, status, audit and the Home tab."""

@@ -81,7 +81,7 @@ def _action_of_another(entry: Entry, change: Change) -> str:
 
 
 def _event_line(entry: Entry, *, public: bool) -> str:
-    """Return an event that is not a change: a refusal, an export, new settings."""
+    """Return an event that is not a change: a refusal, an export, a freeze."""
     who = "Gatehouse" if entry.actor == GATEHOUSE else f"<@{entry.actor}>"
     return f"{who} {event_text(entry, public=public)} · {when(entry.at)}"
 
@@ -100,8 +100,6 @@ def event_text(entry: Entry, *, public: bool) -> str:
     reason = str(detail.get("reason") or detail.get("why") or "")
     shown = public_text(reason, 120) if public else esc(reason, 120)
     kind, _, name = entry.target.partition("/")
-    if entry.event == "settings":
-        return f"changed the settings of <#{esc(name)}>"
     if entry.event in OF_FREEZES and kind == "freeze":
         return f"{OF_FREEZES[entry.event].format(name=esc(name, 120))}{f' (“{shown}”)' if reason else ''}"
     said = f": {shown}" if reason else ""

@@ -199,9 +199,3 @@ class GatehouseHelp(GatehouseCommand):
     verb, synonyms = "help", ("?",)
     summary = "Show everyday examples"
     example = "help"
-
-
-@dataclass(frozen=True)
-class GatehouseSettings(GatehouseCommand):
-    verb, summary = "settings", "Show this channel’s settings"
-    example = "settings"

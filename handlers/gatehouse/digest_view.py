@@ -33,7 +33,6 @@ TOLD: Final[dict[str, str]] = {
     "replanned": "planned for another time",
     "made_permanent": "kept",
     "froze": "frozen",
-    "settings": "settings changed",
     "exported": "exported",
     "exporting": "not confirmed as exported",
 }

@@ -129,7 +129,6 @@ DOES: Final = {
     "member.revoke": "revoke access",
     "member.remove": "remove members",
     "approve": "approve requests",
-    "settings.update": "change this channel’s settings",
     "freeze": "freeze hosts and sites",
 }
 

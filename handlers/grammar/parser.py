@@ -1,8 +1,8 @@
 """Read the text of a slash command into a Command, or raise one helpful error; nothing unknown is run.
 
-The short forms of a command (``#n`` of its person's last list, their last change, their channel's site) are resolved when
+The short forms of a command (``#n`` of its person's last list, their last change, the default site) are resolved when
 the request comes in, and stored with it. By the time that the request is executed, or executed again after a crash, the
-person may have another list and another last change, and the channel another site.
+person may have another list and another last change, and the settings another default site.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ def needs_last_act(command: Command) -> bool:
 
 
 def needs_site(command: Command) -> bool:
-    """Whether *command* writes to the site of the channel, whichever that is."""
+    """Whether *command* writes to the default site, whichever that is."""
     return command.writes and command.has("site") and command.site is None
 
 

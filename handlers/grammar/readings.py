@@ -23,7 +23,6 @@ from handlers.gatehouse.commands import (
     GatehouseHelp,
     GatehousePending,
     GatehousePlanned,
-    GatehouseSettings,
     GatehouseStatus,
     GatehouseUndo,
     GatehouseWhoami,
@@ -989,7 +988,6 @@ VIEWS: Final[Mapping[str, Callable[[Sentence], Command]]] = {
     "freezes": lambda _: GatehouseFreezes(),
     "changed": _show_changes,
     "status": lambda _: GatehouseStatus(),
-    "settings": lambda _: GatehouseSettings(),
     "whoami": lambda _: GatehouseWhoami(),
 }
 

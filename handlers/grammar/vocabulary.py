@@ -119,7 +119,6 @@ TOPICS: Final = map_words(
         "planned": "timers expire expires expiring temporary ends ending planned scheduled starts reverts reverted live",
         "changed": "change changes changed changing happened",
         "status": "service services health status broken down",
-        "settings": "notify notifications settings",
         "whoami": "permissions allowed whoami",
     }
 )

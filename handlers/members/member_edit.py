@@ -46,7 +46,6 @@ from handlers.members.member_refs import (
     member_or_none,
     other_sites,
     refuse_many,
-    site_for,
     sites_with_member,
 )
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
@@ -55,13 +54,13 @@ from handlers.slack.reply import Caller, Modal, Reply
 
 @handles(MembersAdd)
 async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = await site_for(command.site, caller, gatehouse)
+    site = gatehouse.site(command.site)
     # Adding somebody with segments grants them, too, which is an operation of its own.
     if command.segments:
         await gatehouse.access.require(caller.user, caller.channel, Kind.MEMBER_GRANT.operation)
 
     async def fill() -> dict[str, Any]:
-        known = await catalogue(site, caller, gatehouse)
+        known = await catalogue(site, gatehouse)
         names = use_known_spelling(command.segments, known.names)
         wrong = known.unknown_names(names)
         form = MemberForm(
@@ -83,13 +82,13 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 @handles(MembersEdit)
 async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = await site_for(command.site, caller, gatehouse)
+    site = gatehouse.site(command.site)
     if "@" not in command.email:
         checked_email(command.email)  # refused before a form opens, so that it is looked up as a name instead
 
     async def fill() -> dict[str, Any]:
         (member,) = await find_members(command, [command.email], site, gatehouse)
-        known = await catalogue(site, caller, gatehouse)
+        known = await catalogue(site, gatehouse)
         form = MemberForm.of(member, site=site.name, known=known.names, channel=caller.channel)
         return replace(form, name=command.name or form.name).view()
 
@@ -98,7 +97,7 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
 
 @handles(MembersRemove)
 async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = await site_for(command.site, caller, gatehouse)
+    site = gatehouse.site(command.site)
     proposals = []
     for member in await find_members(command, command.emails, site, gatehouse):
         target = Target(service="members", site=site.name, key=member.email)
@@ -119,7 +118,7 @@ def _member_errors(form: MemberForm) -> dict[str, str]:
 
 async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     site = gatehouse.site(form.site)
-    known = await catalogue(site, caller, gatehouse)
+    known = await catalogue(site, gatehouse)
     form = replace(form, known=known.names)
     base: Member | None = None
     if form.mode == "edit":
@@ -165,10 +164,10 @@ MAX_SEGMENTS_IN_TITLE: Final = 3
 async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Request the grant or the revocation for each member; those who need no change are named, and left out."""
     is_grant = isinstance(command, MembersGrant)
-    site = await site_for(command.site, caller, gatehouse)
+    site = gatehouse.site(command.site)
     members = await find_members(command, command.emails, site, gatehouse)
     have = () if is_grant else tuple(dict.fromkeys(name for member in members for name in member.segments))
-    names = _resolve_segments(command, await catalogue(site, caller, gatehouse), site, have)
+    names = _resolve_segments(command, await catalogue(site, gatehouse), site, have)
     kind, proposals, so = Kind.MEMBER_GRANT if is_grant else Kind.MEMBER_REVOKE, [], list[Thing]()
     for member in members:
         target = Target(service="members", site=site.name, key=member.email)
@@ -266,7 +265,7 @@ class MovesWhatIsToCome(Refusal):
 
 @handles(MembersMove)
 async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = await site_for(command.site, caller, gatehouse)
+    site = gatehouse.site(command.site)
     new = checked_new_email(command.new)
     (member,) = await find_members(command, [command.email], site, gatehouse)
     if email_key(new) == member.identity:

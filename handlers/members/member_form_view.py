@@ -104,7 +104,7 @@ def segment_notes(form: MemberForm, unknown: Sequence[str]) -> dict[str, str]:
         f"{name} (like {' or '.join(alike)})" if (alike := nearest_segments(name, known)) else name
         for name in unknown[:5]
     ]
-    made = f"If it is new and nobody has it yet, add it under Extra segments in {slash('gatehouse settings')}."
+    made = "If it is new and nobody has it yet, your Gatehouse admin can add it to MEMBERS_SEGMENTS."
     return {SEGMENTS: f"Unknown segment: {', '.join(near)}. {made}"}
 
 

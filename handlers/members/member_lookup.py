@@ -37,12 +37,10 @@ from handlers.members.commands import (
 )
 from handlers.members.member_refs import (
     catalogue,
-    extra_segments,
     find_members,
     member_or_none,
     other_sites,
     refuse_many,
-    site_for,
 )
 from handlers.members.views import Unasked
 from handlers.slack.registry import Click, clicks, handles, offers
@@ -58,9 +56,9 @@ async def menu(command: MembersMenu, caller: Caller, gatehouse: Gatehouse) -> Re
 
 @handles(MembersList)
 async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = await site_for(command.site, caller, gatehouse)
+    site = gatehouse.site(command.site)
     listing = await site.members.all()
-    command = await with_known_segments(command, site, caller, gatehouse)
+    command = await with_known_segments(command, site, gatehouse)
     found = await run_over(listing.known, _filter_and_sort, listing.known, command)
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
     elsewhere = () if command.site else other_sites(site, gatehouse)
@@ -78,13 +76,13 @@ def _filter_and_sort(members: Sequence[Member], command: MembersList) -> list[Me
     )
 
 
-async def with_known_segments(command: Filtered, site: Site, caller: Caller, gatehouse: Gatehouse) -> Filtered:
+async def with_known_segments(command: Filtered, site: Site, gatehouse: Gatehouse) -> Filtered:
     """Return *command* with its segments as *site* spells them, which may have ``vip`` and ``VIP``.
 
     Raises UnknownSegment where it filters by one that *site* doesn't have: nobody, or everybody, would be misleading.
     """
     wanted = {"segment": command.segment, "without_segment": command.without_segment}
-    known = await catalogue(site, caller, gatehouse) if any(wanted.values()) else Catalogue(())
+    known = await catalogue(site, gatehouse) if any(wanted.values()) else Catalogue(())
     for field, typed in wanted.items():
         for name in use_known_spelling(filter(None, [typed]), known.names):
             if known.unknown_names([name]):
@@ -109,7 +107,7 @@ async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Re
     if not command.emails:
         return Modal(menus.member_modal(caller.channel))
     refuse_many(command.emails, MAX_MEMBERS_SHOWN)
-    site = await site_for(command.site, caller, gatehouse)
+    site = gatehouse.site(command.site)
     members = await find_members(command, command.emails, site, gatehouse)
     elsewhere = () if command.site else other_sites(site, gatehouse)
     cards = [await _card(member, site, gatehouse, public=caller.public, others=elsewhere) for member in members]
@@ -164,7 +162,7 @@ async def why(command: MembersWhy, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 
 async def _explain(email: str, command: MembersWhy, caller: Caller, gatehouse: Gatehouse) -> Message:
-    extra = await extra_segments(caller, gatehouse)
+    extra = gatehouse.extra_segments
     sites = [gatehouse.site(command.site)] if command.site or not gatehouse.sites else list(gatehouse.sites.values())
     said = await asyncio.gather(*(_ask_site(site, email, command.segment, extra) for site in sites))
     is_unknown = len(command.emails) == 1 and not any(isinstance(each, Unasked) or each.member for each in said)
@@ -189,10 +187,10 @@ async def _ask_site(site: Site, email: str, segment: str | None, extra: tuple[st
 
 @handles(MembersSegments)
 async def show_segments(command: MembersSegments, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = await site_for(command.site, caller, gatehouse)
+    site = gatehouse.site(command.site)
     listing = await site.members.all()
     everyone = listing.known
-    unused = dict.fromkeys(await extra_segments(caller, gatehouse), 0)
+    unused = dict.fromkeys(gatehouse.extra_segments, 0)
     without, of_members = await run_over(everyone, _count_segments, everyone)
     counts = unused | of_members
     return Private(views.segment_counts(counts, total=len(everyone), without=without, site=site.name, gap=listing.gap))

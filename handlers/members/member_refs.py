@@ -10,53 +10,18 @@ from bot.clients.errors import ClientError
 from bot.clients.lists import Incomplete, Listing, member_in
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, find_by_email, known_segments
-from bot.store.channel_settings import Preferences
 from bot.text.emails import checked_email
 from bot.threads import run_over
-from handlers.blocks.messages import code
-from handlers.errors import NoMember, Refusal, TooMany, Words
-from handlers.grammar.command import Command, slash
-from handlers.slack.reply import Caller
+from handlers.errors import NoMember, TooMany
+from handlers.grammar.command import Command
 
 MAX_MEMBERS_PER_COMMAND: Final = 100
 
 
-class SiteGone(Refusal):
-    """The channel's default site is no longer set up. Gatehouse doesn't guess another one."""
-
-    gone: str
-    known: Sequence[str]
-
-    def words(self) -> Words:
-        sites = ", ".join(code(f"site:{name}", 60) for name in self.known)
-        then = f"Add one of {sites}, or choose another in `{slash('gatehouse settings')}`."
-        return Words(f"This channel’s default site, {code(self.gone, 60)}, no longer exists.", next=then)
-
-
-async def preferences(caller: Caller, gatehouse: Gatehouse) -> Preferences:
-    """Return the settings of the caller's channel; raises StoreError."""
-    return Preferences.load(await gatehouse.store.channel_settings.get(caller.channel))
-
-
-async def site_for(name: str | None, caller: Caller, gatehouse: Gatehouse) -> Site:
-    """Return the site that a command means; raises UnknownSite, SiteGone or StoreError."""
-    if name is not None:
-        return gatehouse.site(name)
-    chosen = (await preferences(caller, gatehouse)).site
-    if chosen and chosen not in gatehouse.sites:
-        raise SiteGone(chosen, tuple(gatehouse.sites))
-    return gatehouse.site(chosen or None)
-
-
-async def extra_segments(caller: Caller, gatehouse: Gatehouse) -> tuple[str, ...]:
-    """Return the segments that the settings of the deployment and of the channel name, whether anybody has them or not."""
-    return (*gatehouse.extra_segments, *(await preferences(caller, gatehouse)).segments)
-
-
-async def catalogue(site: Site, caller: Caller, gatehouse: Gatehouse) -> Catalogue:
+async def catalogue(site: Site, gatehouse: Gatehouse) -> Catalogue:
     """Return every known segment of *site*: those of its members, as they were some seconds ago, and of the settings."""
     members = await site.members.recent()
-    names = await run_over(members.known, known_segments, members.known, await extra_segments(caller, gatehouse))
+    names = await run_over(members.known, known_segments, members.known, gatehouse.extra_segments)
     return Catalogue(names, is_open=members.truncated)
 
 

@@ -22,7 +22,6 @@ from handlers.blocks.buttons import (
 )
 from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_words, quote
 from handlers.gatehouse.commands import GatehouseHelp
-from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
 from handlers.members.commands import (
     MembersAdd,
@@ -142,7 +141,7 @@ def segment_counts(
         blocks.append(messages.section(f"{code(name, 100)}   {said}", listed))
     left = f"And {messages.plural(len(counts) - MAX_SEGMENTS, 'more segment')}. " if len(counts) > MAX_SEGMENTS else ""
     none = f"{messages.plural(without, 'member')} without any segment. " if without else ""
-    made = f"A new segment that nobody has yet: add it in `{slash('gatehouse settings')}`."
+    made = "A new segment that nobody has yet: your Gatehouse admin can add it to `MEMBERS_SEGMENTS`."
     blocks.append(messages.context(f"{left}{none}{made}"))
     return messages.message(f"Segments of {esc(site, 60)}: {len(counts)}", blocks)
 

@@ -15,18 +15,17 @@ from bot.changes.model.change import Change
 from bot.clients.cache import search_items
 from bot.clients.errors import NotFound
 from bot.clients.lists import Gap, Listing
-from bot.gatehouse import Gatehouse, UnknownSite
+from bot.gatehouse import Gatehouse
 from bot.rules.lint.coverage import to_switch
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
 from bot.store.audit import Entry
-from bot.store.channel_settings import LastList
+from bot.store.named_values import LastList
 from bot.text.names import Fit, Meant, is_bare_number, named_rule, resolve_name
 from bot.threads import run_over
 from handlers.blocks.messages import code, plural
 from handlers.errors import NothingToUndo, Refusal, TooMany, Words
 from handlers.grammar.command import Command
 from handlers.grammar.parser import Shorthand, listed_service, needs_last_act, needs_site, numbers_in
-from handlers.members.member_refs import SiteGone, site_for
 from handlers.rules.commands import RulesList
 from handlers.slack.payloads import caller_of, read
 from handlers.slack.reply import Caller
@@ -86,17 +85,13 @@ async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Sho
     last = await store.lists.get(caller.user, listed_service(command)) if numbers else LastList(in_sight=True)
     rows = {ref: last.refs[int(ref[1:]) - 1] for ref in numbers if 1 <= int(ref[1:]) <= len(last.refs)}
     act = await _last_act(caller, gatehouse) if needs_last_act(command) else None
-    site = None
-    if needs_site(command):
-        with suppress(SiteGone, UnknownSite):  # the command's own handler says so
-            site = (await site_for(None, caller, gatehouse)).name
     return Shorthand(
         rows=rows,
         shown=len(last.refs),
         unnumbered=last.unnumbered,
         in_sight=last.in_sight,
         act=f"{ACT}{act.seq}" if act else None,
-        site=site,
+        site=gatehouse.site(None).name if needs_site(command) else None,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
-from bot.gatehouse import Gatehouse, UnknownSite
+from bot.gatehouse import Gatehouse
 from bot.members.model import Member, known_segments
 from bot.rules.lint.coverage import hosts_of
 from bot.rules.model import Rule
@@ -31,7 +31,6 @@ from handlers.grammar.parser import expand, refs_of
 from handlers.grammar.readings import Readings, read, says_better
 from handlers.grammar.time_fields import Expiry, Start
 from handlers.members.commands import MembersCommand, MembersList
-from handlers.members.member_refs import SiteGone, extra_segments, site_for
 from handlers.rules.commands import RulesCommand, RulesList, RulesOff, RulesOn
 from handlers.rules.rule_refs import NotOne, find_rules, look_up
 from handlers.slack.reply import Caller
@@ -170,19 +169,13 @@ class Guesses:
             known = replace(
                 known, members=Known().members, people={}, segments={}, missing=[*({*known.missing} & {"rules"})]
             )
-        segments = {name.casefold(): name for name in await extra_segments(caller, gatehouse)}
+        segments = {name.casefold(): name for name in gatehouse.extra_segments}
         return replace(
             known,
             hosts=known.hosts[:MAX_HOSTS],
             segments=segments | dict(known.segments),
-            site=await self._site(caller),
+            site=gatehouse.site(None).name,
         )
-
-    async def _site(self, caller: Caller) -> str:
-        try:
-            return (await site_for(None, caller, self._gatehouse)).name
-        except (SiteGone, UnknownSite):
-            return ""
 
     async def _all_names(self) -> Known:
         rules, *members = await asyncio.gather(

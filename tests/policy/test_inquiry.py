@@ -47,7 +47,7 @@ def access(**more: object) -> tuple[Access, Directory]:
         ("rule.delete", BEN, [OPS, "S0ONCALL1"]),  # the first group is enough
         ("member.read", BEN, ["S0SUPPORT"]),  # a read that no channel gives
         ("member.read", ANN, ["S0SUPPORT"]),
-        ("settings.update", BEN, [OPS]),  # a right that no group gives
+        ("freeze", BEN, [OPS]),  # a right that no group gives
     ],
 )
 async def test_only_what_could_still_decide_is_asked_for(operation: str, user: str, asked: list[str]) -> None:

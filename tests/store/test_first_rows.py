@@ -13,10 +13,9 @@ import sqlalchemy as sa
 from bot.changes.model.change import Change
 from bot.changes.model.moves import Approve
 from bot.changes.model.states import State
-from bot.store.channel_settings import SettingsMoved
 from bot.store.db import MAX_READERS, TargetBusy
 from bot.store.engine import Store, open_store
-from bot.store.tables import cards, former_ids, outbox, settings
+from bot.store.tables import cards, former_ids, named_values, outbox
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
 from tests.store.test_store import LEASE, added, change, moved
@@ -57,7 +56,7 @@ def within(write: Callable[[Store, Any, int], Awaitable[Any]]) -> Write:
 
 
 REPLACED: Final[dict[str, tuple[sa.Table, Write]]] = {
-    "list": (settings, lambda store, number: store.lists.put("U1", "rules", [str(number)])),
+    "list": (named_values, lambda store, number: store.lists.put("U1", "rules", [str(number)])),
     "former id": (former_ids, within(lambda store, tx, _: store.former_ids.put(tx, "old", "new"))),
     "card": (cards, within(lambda store, tx, number: store.cards.put(tx, "c", "C1", f"{number}.0", "card"))),
     "message": (outbox, within(lambda store, tx, _: store.outbox.enqueue(tx, "c", "card"))),
@@ -85,10 +84,6 @@ ONE_OF_THEM: Final[dict[str, tuple[Write, Counter[str]]]] = {
     "the same decision": (
         within(lambda store, tx, _: store.changes.note_decision(tx, "c", "U1", "approve")),
         Counter({"True": 1, "False": MANY - 1}),
-    ),
-    "the same setting": (
-        lambda store, number: store.channel_settings.change("C1", {}, {"site": str(number)}, by="U1"),
-        Counter({"NoneType": 1, SettingsMoved.__name__: MANY - 1}),
     ),
     "what holds the same target": (
         lambda store, _: added(store, change(CLOCK, state=State.APPROVED)),

@@ -109,7 +109,7 @@ async def filled(store: Store, clock: StandingClock) -> str:
         await store.changes.note_decision(tx, one.id, "U2", "approve")
         await store.changes.note_seen(tx, one, "U2")
         await store.audit.append(tx, Event("requested", "U1", "C1", change_id=one.id, detail={"name": "x"}))
-        await store.channel_settings.put(tx, *FREEZES, json.dumps([freeze.model_dump_json(by_alias=True)]))
+        await store.values.put(tx, *FREEZES, json.dumps([freeze.model_dump_json(by_alias=True)]))
     return one.id
 
 

@@ -71,7 +71,7 @@ async def digest_once_recorded(alice: Colleague) -> str:
         ("/rules off Redirect_x1old in 2d", "planned"),
         ("/rules off Redirect_x1old Redirect_chk01 in 2d", "planned"),
         ("/rules off Redirect_x1old for 2h", "done"),
-        ("/gatehouse settings", ""),
+        ("/gatehouse whoami", ""),
     ],
 )
 async def test_what_was_done_is_told_whatever_it_is(alice: Colleague, text: str, told: str) -> None:

@@ -47,7 +47,7 @@ RIGHTS: Final[dict[str, tuple[frozenset[str], tuple[str, ...]]]] = {
     "all but reading members": (LEFT - {"member.read"}, ("member",)),
     "all but reading rules": (LEFT - {"rule.read"}, ("rule",)),
     "the audit alone": (frozenset({"audit.read"}), ("rule", "member")),
-    "freezes and settings": (frozenset({"freeze", "settings.update"}), ("rule", "member")),
+    "freezes": (frozenset({"freeze"}), ("rule", "member")),
 }
 
 

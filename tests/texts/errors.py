@@ -19,7 +19,6 @@ from bot.policy.inquiry import DirectoryUnavailable, EmailUnknown, NotAllowed
 from bot.policy.limits import EXPORT_RATE, StillRunning, TooFast
 from bot.policy.model import Irreconcilable, Why
 from bot.rules.url import NotAUrl
-from bot.store.channel_settings import SettingsMoved
 from bot.store.db import CommitUnknown, StoreError, TargetBusy, UnreadableRow
 from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
@@ -235,11 +234,9 @@ def others() -> Iterator[Sample]:
         "no such freeze": freezing.NoFreeze(),
         "lifting asked for twice": freezing.LiftRequested(FREEZE),
         "nothing left to do": proposals.NothingToDo(),
-        "settings that somebody else changed": SettingsMoved(),
         "nested too deeply": NestedTooDeep("Old shop"),
         "not a URL": NotAUrl("not a URL"),
         "no such site": UnknownSite("shop", ["blog", "docs"]),
-        "no sites": UnknownSite(None, []),
         "not an id": client.BadIdentifier("rules", "the id of a rule", "../x"),
         "what can't be sent": client.Unsendable("rules", "the rule is too large"),
         "part of a list": Incomplete("rules", Gap(read=30, total=350)),

@@ -16,7 +16,6 @@ from bot.health import WORKS, Health, Level, health_of
 from bot.policy.freezes import ChatFreeze, Freeze
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
 from bot.store.audit import Entry, Filters
-from bot.store.channel_settings import Preferences
 from handlers.blocks.messages import ListPage
 from handlers.changes import freeze_view
 from handlers.changes.list_view import RowFacts, unshown_line
@@ -155,7 +154,6 @@ def records() -> Iterator[Sample]:
         entry(8, "exported", "members/blog", here=False, count=4),
         entry(10, "wants_to_lift", "freeze/shop.example.com"),
         entry(11, "lifted", "freeze/shop.example.com"),
-        entry(12, "settings", f"settings/{OPS}"),
     ]
     by_id = {each.id: each for each in CHANGES}
     by_id[MOVE.id] = with_fields(MOVE, guard=Guard.APPROVE, decided_by=CARA)
@@ -214,10 +212,6 @@ def homes() -> Iterator[Sample]:
     )
     yield "Home, busy", home_view.home(full, OPS, now=NOW)
     yield "Home, where more is open than is looked through", home_view.home(replace(new, unlisted=1_200), OPS, now=NOW)
-    sites, held = ["blog", "docs"], Preferences("docs", ("beta",))
-    for title, kept, may in (("settings", held, True), ("settings, read only", Preferences(), False)):
-        yield title, home_view.card(kept, OPS, sites=sites, everywhere=["vip"], may_change=may)
-    yield "settings form", home_view.form(held, OPS, sites=sites)
 
 
 def freezes() -> Iterator[Sample]:

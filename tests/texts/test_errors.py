@@ -719,7 +719,7 @@ They are a member of `docs`.
             "no such segment": """\
 blog has no segment “vpi”. Nothing was changed.
 (warning) blog has no segment “vpi”.
-Nothing was changed. Did you mean “vip”? If it is new in the site’s dashboard and nobody has it yet, add it under Extra segments in `/gatehouse settings`.
+Nothing was changed. Did you mean “vip”? If it is new in the site’s dashboard and nobody has it yet, your Gatehouse admin can add it to `MEMBERS_SEGMENTS`.
 [Grant vip instead]
 You typed `/members grant anna@example.com vpi`\
 """,
@@ -819,12 +819,6 @@ Nothing left to do. Nothing was changed.
 (warning) Nothing left to do.
 Nothing was changed. All of it is done, or its target is gone.\
 """,
-            "settings that somebody else changed": """\
-Someone else changed this channel’s settings after you opened the form. Nothing was changed.
-(warning) Someone else changed this channel’s settings after you opened the form.
-Nothing was changed. Look at them again, then make your change.
-[Show settings]\
-""",
             "nested too deeply": """\
 “Old shop” is nested too deeply for Gatehouse to change or export. Nothing was changed.
 (warning) “Old shop” is nested too deeply for Gatehouse to change or export.
@@ -839,11 +833,6 @@ Write a URL such as `https://shop.example.com/old`.\
 No site is called `shop`. Nothing was changed.
 (warning) No site is called `shop`.
 Nothing was changed. The sites are blog and docs.\
-""",
-            "no sites": """\
-No site is set up. Nothing was changed.
-(warning) No site is set up.
-Nothing was changed. Ask your Gatehouse admin to set MEMBERS_SITES.\
 """,
             "not an id": """\
 `../x` can’t be the id of a rule: it has characters that aren’t allowed there. Nothing was changed.

@@ -102,7 +102,7 @@ You need a second person’s approval to delete rules and remove members.
 """,
             "may do some": """\
 What you can do with Gatehouse here
-In #C0OPS0001 you can read rules, read members, read the audit, create rules, change rules, add members, rename members, grant access, revoke access, change this channel’s settings and freeze hosts and sites.
+In #C0OPS0001 you can read rules, read members, read the audit, create rules, change rules, add members, rename members, grant access, revoke access and freeze hosts and sites.
 You need 2 other people’s approval to change rules.
 You need to confirm once more to revoke access.
 You can’t delete rules or remove members. None of your roles allows this.
@@ -203,7 +203,6 @@ Switch off “Sale 2026” · reverted
 @alice exported 4 members of blog (sent only to @alice) · 2026-11-21 01:24 UTC
 @alice asked to lift the freeze of shop.example.com · 2026-11-21 01:24 UTC
 @alice lifted the freeze of shop.example.com · 2026-11-21 01:24 UTC
-@alice changed the settings of #C0OPS0001 · 2026-11-21 01:24 UTC
 [Refresh]  [Share in channel]\
 """,
             "audit of an approver": """\
@@ -267,7 +266,7 @@ Older changes aren’t listed here. `/gatehouse audit` has all of them.
             "digest": """\
 What changed, what is waiting, and what is next
 (newspaper) Since 2026-11-21 01:24 UTC
-3* done · *1 denied · 1* refused · *1 settings changed · 2* exported · *1 wants to lift · 1 lifted
+3* done · *1 denied · 1* refused · *2 exported · 1* wants to lift · *1 lifted
 • Delete “Old shop to new shop” · done
 @alice: “we test” · emergency override by @bob · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 • Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
@@ -337,33 +336,6 @@ Find a member  <>
 [List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
 —
 As of 2026-11-21 01:24 UTC\
-""",
-            "settings": """\
-Channel settings
-(gear) Settings of #C0OPS0001
-Default site
-`docs`
-Extra segments
-`beta`
-In every channel: `vip`
-[Change…]\
-""",
-            "settings, read only": """\
-Channel settings
-(gear) Settings of #C0OPS0001
-Default site
-`blog` (the first site)
-Extra segments
-no segments
-In every channel: `vip`
-You can’t change these settings; `/gatehouse whoami` says why.\
-""",
-            "settings form": """\
-┌ Channel settings
-These settings are for everyone in #C0OPS0001.
-Default site: <docs>
-Extra segments (optional): <beta>
-[Save]\
 """,
         }
     )

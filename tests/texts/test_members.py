@@ -63,7 +63,7 @@ Segments of blog · 3 members
 `vip`   2 members  [List members]
 `free`   1 member  [List members]
 `beta`   nobody yet (from the settings)
-1 member without any segment. A new segment that nobody has yet: add it in `/gatehouse settings`.\
+1 member without any segment. A new segment that nobody has yet: your Gatehouse admin can add it to `MEMBERS_SEGMENTS`.\
 """,
         }
     )
@@ -217,7 +217,7 @@ Why (optional): <>
 (globe_with_meridians) Site blog
 Email: <>
 Name (optional): <>
-(warning) Unknown segment: vpi (like vip). If it is new and nobody has it yet, add it under Extra segments in /gatehouse settings.
+(warning) Unknown segment: vpi (like vip). If it is new and nobody has it yet, your Gatehouse admin can add it to MEMBERS_SEGMENTS.
 Segments (optional): <>
 Start (optional): <>
 Until (optional): <>

@@ -19,10 +19,8 @@ from bot.members.model import Member
 from bot.rules.model import Rule
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, FieldKind, fields_of, has_field
 from bot.rules.pair_values import json_text, new_pair, read_object, text_of, with_text
-from bot.store.channel_settings import Preferences
 from handlers.blocks.messages import plural
 from handlers.changes import notes_view
-from handlers.gatehouse import home_view as settings_form
 from handlers.members import member_form_view
 from handlers.members.member_form_view import MemberForm
 from handlers.rules.form import read_form, rule_errors
@@ -334,24 +332,6 @@ def test_segments_are_counted_once() -> None:
     with limiting_steps(100 * 3_000):
         form = MemberForm.of(member, site="blog", known=member.segments, channel="C0SUPPORT")
         member_form_view.read_form(sent_back(form.view())).document(member)
-
-
-@pytest.mark.parametrize("count", [1, 99, 100, 101, 500])
-@pytest.mark.parametrize("last", ["", "site", "ы" * 75, "gone"])
-def test_any_of_many_sites_may_be_the_chosen_one(count: int, last: str) -> None:
-    sites = [f"site {number}" for number in range(count)] + [last] * (last not in {"", "gone"})
-    held = Preferences(last, ())
-
-    view = settings_form.form(held, "C0SUPPORT", sites=sites)
-    menu = filling.find_input(view["blocks"], "Default site") or {}
-
-    assert_taken(view)
-    assert settings_form.read_form(sent_back(view)).wanted == held
-    assert ("no room for all sites" in str(view["blocks"])) == (len({*sites, last, "first"} - {""}) > 100)
-    for site in (sites[0], sites[-1])[: 2 if count < 98 else 1]:
-        chosen = filling.find_option(menu["element"], site)
-        typed = {"site": {"v1.form.site": {"selected_option": chosen}}}
-        assert settings_form.read_form(sent_back(view, typed)).wanted.site == site
 
 
 @pytest.mark.parametrize("name", sorted(notes_view.REASON_FORMS))

@@ -1,72 +1,40 @@
-"""Named values: settings of channels, freezes, the last list that a person saw, ids of restored rules."""
+"""What Gatehouse keeps for itself: freezes, the last list that a person saw, ids of restored rules."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store.audit import Audit, Event
-from bot.store.db import Session, insert_new, upsert
-from bot.store.tables import former_ids, settings
+from bot.store.db import Session, upsert
+from bot.store.tables import former_ids, named_values
 
 
-class SettingsMoved(Exception):
-    """Somebody else changed the channel's settings in the meantime; nothing was written."""
+class NamedValues:
+    """Values by owner, a person or a service, and name."""
 
-
-class ChannelSettings:
-    """The settings of channels, and values that Gatehouse keeps for itself."""
-
-    def __init__(self, session: Session, audit: Audit) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self._audit = audit
-
-    async def get(self, channel: str) -> dict[str, str]:
-        """Return the settings of *channel* that have a value."""
-        query = sa.select(settings.c.name, settings.c.value).where(settings.c.owner == channel)
-        return {row.name: row.value for row in await self._session.rows(query)}
-
-    async def change(self, channel: str, before: Mapping[str, str], after: Mapping[str, str], *, by: str) -> None:
-        """Change settings from *before* to *after*; an empty value unsets one. Raises SettingsMoved where it isn't *before*."""
-        names = sorted(name for name in {*before, *after} if before.get(name, "") != after.get(name, ""))
-        if not names:
-            return
-        detail = {"before": {n: before.get(n, "") for n in names}, "now": {n: after.get(n, "") for n in names}}
-        async with self._session.writing() as tx:
-            for name in names:
-                if not await self._swap(tx, channel, name, before.get(name, ""), after.get(name, "")):
-                    raise SettingsMoved(channel)
-            event = Event("settings", by, channel, target=f"settings/{channel}", detail=detail)
-            await self._audit.append(tx, event)
 
     async def value(self, owner: str, name: str) -> str:
-        """Return one setting of a channel or a person, or a value that Gatehouse keeps for itself; empty where it is not set."""
-        return await self._session.scalar(sa.select(settings.c.value).where(_is_at(owner, name))) or ""
+        """Return one value; empty where it is not set."""
+        return await self._session.scalar(sa.select(named_values.c.value).where(_is_at(owner, name))) or ""
 
     async def get_locked(self, tx: AsyncConnection, owner: str, name: str) -> str:
-        """Return one setting, locked until the end of the transaction."""
-        await upsert(tx, settings, _row(owner, name, ""), {"owner": owner})
-        return str(await tx.scalar(sa.select(settings.c.value).where(_is_at(owner, name))))
+        """Return one value, locked until the end of the transaction."""
+        await upsert(tx, named_values, _row(owner, name, ""), {"owner": owner})
+        return str(await tx.scalar(sa.select(named_values.c.value).where(_is_at(owner, name))))
 
     async def put(self, tx: AsyncConnection, owner: str, name: str, value: str) -> None:
-        """Set a value that Gatehouse keeps for itself; an empty one unsets it. It is no person's change, so it isn't audited."""
+        """Set one value; an empty one unsets it."""
         if value:
-            await upsert(tx, settings, _row(owner, name, value))
+            await upsert(tx, named_values, _row(owner, name, value))
         else:
-            await tx.execute(sa.delete(settings).where(_is_at(owner, name)))
-
-    async def _swap(self, tx: AsyncConnection, channel: str, name: str, old: str, new: str) -> bool:
-        """Set one setting only if it is still *old*: of two who change it at once, the database lets one through."""
-        if not old:
-            return await insert_new(tx, settings, _row(channel, name, new))
-        still = sa.and_(_is_at(channel, name), settings.c.value == old)
-        changed = sa.update(settings).where(still).values(value=new)
-        return (await tx.execute(changed if new else sa.delete(settings).where(still))).rowcount == 1
+            await tx.execute(sa.delete(named_values).where(_is_at(owner, name)))
 
 
 def _row(owner: str, name: str, value: str) -> dict[str, str]:
@@ -74,7 +42,7 @@ def _row(owner: str, name: str, value: str) -> dict[str, str]:
 
 
 def _is_at(owner: str, name: str) -> sa.ColumnElement[bool]:
-    return sa.and_(settings.c.owner == owner, settings.c.name == name)
+    return sa.and_(named_values.c.owner == owner, named_values.c.name == name)
 
 
 IN_SIGHT_SECONDS: Final = 600
@@ -94,13 +62,13 @@ class LastList:
 @dataclass(frozen=True, slots=True)
 class LastLists:
     session: Session
-    settings: ChannelSettings
+    values: NamedValues
     _in_sight: dict[str, dict[str, int]] = field(default_factory=dict)
     """When this process showed each person lists, by service, and nothing else since: what only asks writes nothing."""
 
     async def get(self, person: str, service: str) -> LastList:
         """Return the last list of *person*; an empty one before their first."""
-        stored = await self.settings.value(person, f"listed_{service}") or "[[], []]"
+        stored = await self.values.value(person, f"listed_{service}") or "[[], []]"
         shown = self._in_sight.get(person, {}).get(service)
         in_sight = shown is not None and self.session.seconds_since(shown) < IN_SIGHT_SECONDS
         with self.session.decoding("the last list of", person):
@@ -116,7 +84,7 @@ class LastLists:
         if (await self.get(person, service)).refs != list(refs):
             async with self.session.writing() as tx:
                 shown = json.dumps([[], list(unnumbered)] if unnumbered else [list(refs), []])
-                await self.settings.put(tx, person, f"listed_{service}", shown)
+                await self.values.put(tx, person, f"listed_{service}", shown)
 
     def cover(self, person: str) -> None:
         """Note that *person* is shown something else than a list."""
@@ -167,25 +135,3 @@ class FormerIds:
                     break
                 ids += fresh
         return ids
-
-
-MAX_SEGMENTS: Final = 30
-MAX_SEGMENT_LENGTH: Final = 75
-"""How many characters an option in one of Slack's menus may have."""
-DELIMITER: Final = ","
-
-
-@dataclass(frozen=True, slots=True)
-class Preferences:
-    """Preferences of a channel. *site*: the default site's name; *segments*: names that exist though nobody has them."""
-
-    site: str = ""
-    segments: tuple[str, ...] = ()
-
-    @classmethod
-    def load(cls, stored: Mapping[str, str]) -> Self:
-        """Return the preferences in *stored*; settings that this release doesn't know are ignored."""
-        return cls(stored.get("site", ""), tuple(filter(None, stored.get("segments", "").split(DELIMITER))))
-
-    def dump(self) -> dict[str, str]:
-        return {"site": self.site, "segments": DELIMITER.join(self.segments)}
