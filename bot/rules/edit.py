@@ -167,11 +167,11 @@ def _redirect(pair: Pair, number: int) -> Iterator[Problem]:
     destination = (pair.destination or "").strip()
     if not destination:
         yield Problem(ProblemKind.NO_DESTINATION, "destination", number)
-    elif pair.leads_to_url and not is_destination(destination):
+    elif pair.leads_to_url and not _is_destination(destination):
         yield Problem(ProblemKind.NOT_A_URL, "destination", number)
 
 
-def is_destination(text: str) -> bool:
+def _is_destination(text: str) -> bool:
     """Whether a browser could be sent to *text*: a whole http, https or ftp URL, or a capture at its start."""
     if CAPTURE.match(text):
         return True

@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.clients.lists import Gap
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
+from bot.rules.model import Rule
 from handlers.blocks import messages
 from handlers.blocks.buttons import share_button, turn_buttons
 from handlers.blocks.messages import (
@@ -19,8 +20,9 @@ from handlers.blocks.messages import (
     join_words,
     quote_plain,
 )
+from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck
-from handlers.rules.match_view import edit_button, show_button, switch_off_button
+from handlers.rules.match_view import edit_button, switch_off_button
 
 MAX_NAMED: Final = 4
 MAX_WARNINGS: Final = 5
@@ -81,18 +83,8 @@ def _self_redirect_words(finding: Finding) -> str:
     return f"{location_name(finding.places[0])} redirects to the same URL: {clip(finding.value, 160)}."
 
 
-def _not_a_url_words(finding: Finding) -> str:
-    return f"{location_name(finding.places[0])} redirects to “{clip(finding.value, 160)}”, which isn’t a URL."
-
-
 def _one_source_words(finding: Finding) -> str:
     return f"{location_names(finding.places)} match the same URL: {clip(finding.value, 160) or 'every URL'}."
-
-
-def _no_group_words(finding: Finding) -> str:
-    count = {"0": "nothing", "1": "one text"}.get(finding.better, f"{finding.better} texts")
-    shown = clip(finding.value, 160)
-    return f"{location_name(finding.places[0])} captures {count}, so a number in {shown} isn’t replaced."
 
 
 def _hidden_words(finding: Finding) -> str:
@@ -100,19 +92,6 @@ def _hidden_words(finding: Finding) -> str:
     if not _is_of_several(finding):
         return f"{location_name(first)} is never reached: pair {before.pair} takes every URL it matches."
     return f"{location_name(first)} is never reached: {location_name(before)} blocks every URL it matches."
-
-
-def _no_effect_words(finding: Finding) -> str:
-    if not finding.value:
-        return f"{location_name(finding.places[0])} has no text to find, so it replaces nothing."
-    if finding.urls:
-        where = f"which isn’t in {clip(finding.urls[0], 120)}"
-        return f"{location_name(finding.places[0])} looks for {clip(finding.value, 120)}, {where}."
-    return f"{location_name(finding.places[0])} replaces {clip(finding.value, 120)} with the same text."
-
-
-def _unchecked_words(finding: Finding) -> str:
-    return f"{location_name(finding.places[0])} can’t be checked: {finding.undecidable}."
 
 
 def _never_words(finding: Finding) -> str:
@@ -147,17 +126,9 @@ FINDINGS: Final = {
     FindingKind.ITSELF: FindingWords(
         _self_redirect_words, "Change where it redirects, or switch it off.", ":rotating_light:"
     ),
-    FindingKind.NOT_A_URL: FindingWords(_not_a_url_words, "Enter a full URL, starting with https://.", ":x:"),
     FindingKind.NEVER: FindingWords(_never_words, "Correct the source.", ":x:"),
-    FindingKind.NO_GROUP: FindingWords(_no_group_words, "Use a number that the source has a * or a group for."),
     FindingKind.ONE_SOURCE: FindingWords(_one_source_words, "Keep one of them on: their order is not guaranteed."),
     FindingKind.HIDDEN: FindingWords(_hidden_words, "Switch off the block, or narrow it."),
-    FindingKind.NO_EFFECT: FindingWords(
-        _no_effect_words, "Correct the text to find, or delete the rule.", ":white_circle:"
-    ),
-    FindingKind.UNDECIDABLE: FindingWords(
-        _unchecked_words, "Try it in the browser, or simplify its source.", ":grey_question:"
-    ),
 }
 
 
@@ -168,23 +139,27 @@ def findings_page(
     rules: int,
     gap: Gap | None,
     public: bool,
+    unjudged: Sequence[Rule] = (),
     limits: Sequence[str] = (),
 ) -> Message:
-    """Return one page of findings, the worst first. *rules*: how many were checked.
+    """Return one page of findings, the worst first. *rules*: how many were checked, with those *unjudged*.
 
     *limits*: what was not looked at.
     """
-    checked = messages.plural(rules, "rule")
+    checked = messages.plural(rules - len(unjudged), "rule")
     if page.total:
         title = f"{messages.plural(page.total, 'finding')} in {checked}"
         blocks = [messages.section(f"*{title}*")]
     else:
         title = f"No findings in {checked}{' that could be read' if gap else ''}"
-        blocks = [messages.section(f"{':warning:' if gap else ':white_check_mark:'} *{title}*")]
+        blocks = [messages.section(f"{':warning:' if gap or unjudged else ':white_check_mark:'} *{title}*")]
     for number, finding in enumerate(page.items, start=page.first):
         blocks.append(messages.section(f"{FINDINGS[finding.kind].mark} {esc(words(finding), 900)}\n{advice(finding)}"))
         blocks += [] if public else messages.actions(_finding_buttons(finding, number))
     notes = [f":warning: {gap.sentence('rules')}"] if gap else []
+    if unjudged:
+        names = join_words([quote_plain(rule.title, 80) for rule in unjudged], most=MAX_NAMED)
+        notes.append(f":warning: Can’t judge {esc(names)}; `{slash('rules which URL')}` says why.")
     notes += limits
     if page.count > 1:
         notes.append(page.label)
@@ -196,10 +171,8 @@ def findings_page(
 
 
 def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
-    """Return the buttons that edit the first rule of *finding*, and switch its rules off; *Show* where neither would help."""
+    """Return the buttons that edit the first rule of *finding*, and switch its rules off."""
     rules = list({place.rule.id: place.rule for place in finding.places}.values())[:MAX_FINDING_RULES]
-    if finding.kind is FindingKind.UNDECIDABLE:
-        return [show_button(rules[0], f"show.{number}")]
     edit = None if finding.kind in ONLY_SWITCHED_OFF else edit_button(rules[0], f"edit.{number}")
     return [
         edit,

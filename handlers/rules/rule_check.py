@@ -12,6 +12,7 @@ from bot.gatehouse import Gatehouse
 from bot.rules.lint.findings import Finding
 from bot.rules.lint.route import is_effective
 from bot.rules.lint.rule_set import check_all, check_change
+from bot.rules.lint.single_rule import find_unjudged
 from bot.rules.model import Rule, RuleDraft
 from handlers.blocks.messages import ListPage
 from handlers.grammar.command import slash
@@ -36,6 +37,8 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
             checked = await asyncio.to_thread(check_all, listing.known, groups)
         else:
             checked = await asyncio.to_thread(check_change, listing.known, None, one, groups)
+        rules = listing.known if one is None else (one,)
+        unjudged = await asyncio.to_thread(find_unjudged, rules)
     page = ListPage.of(checked.findings, command.page, FINDINGS_PER_PAGE)
     limits = [views.GROUPS_NOT_READ] if groups is None and any(rule.group_id for rule in listing.known) else []
     if one is not None and not is_effective(one, groups):
@@ -45,9 +48,10 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
         check_view.findings_page(
             page,
             command=command,
-            rules=len(listing.known) if one is None else 1,
+            rules=len(rules),
             gap=listing.gap,
             public=caller.public,
+            unjudged=unjudged,
             limits=limits,
         )
     )

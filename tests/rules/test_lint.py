@@ -75,12 +75,8 @@ def test_what_is_switched_off_loops_with_nothing() -> None:
     assert FindingKind.LOOP in kinds(check(grouped))
 
 
-@pytest.mark.parametrize(
-    ("operator", "source", "destination"),
-    [("Equals", f"{SHOP}/a", f"{SHOP}/a"), ("Wildcard_Matches", f"{SHOP}/*/b/*", f"{SHOP}/$1/b/$2")],
-)
-def test_a_redirect_to_itself(operator: str, source: str, destination: str) -> None:
-    assert kinds(check([leads("a", source, destination, operator)])) == [FindingKind.ITSELF]
+def test_a_redirect_to_itself() -> None:
+    assert kinds(check([leads("a", f"{SHOP}/a", f"{SHOP}/a")])) == [FindingKind.ITSELF]
 
 
 def test_a_redirect_into_its_own_site_is_fine() -> None:
@@ -124,16 +120,6 @@ def test_a_wider_rule_is_not_hidden_by_a_narrow_block() -> None:
     rules = [leads("a", "shop.example", f"{SHOP}/b", "Contains"), rule("c", "Cancel", "Equals", f"{SHOP}/a")]
 
     assert FindingKind.HIDDEN not in kinds(check(rules))
-
-
-@pytest.mark.parametrize(
-    ("find", "to", "idle"),
-    [("a", "a", True), ("/x", "/y", True), ("/a", "/b", False), ("/(a|b)$/", "c", False), ("/z$/", "c", False)],
-)
-def test_a_replace_that_changes_nothing(find: str, to: str, idle: bool) -> None:
-    found = check([rule("r", "Replace", "Equals", f"{SHOP}/a", **{"from": find, "to": to})])
-
-    assert (FindingKind.NO_EFFECT in kinds(found)) == idle
 
 
 NEVER = [
@@ -182,26 +168,6 @@ def test_a_condition_that_never_holds_says_why(
     ]
 
     assert [(finding.why, finding.better) for finding in found] == ([(why, better)] if why else [])
-
-
-@pytest.mark.parametrize("value", ["/(?=a)/", "/(/"])
-def test_what_cannot_be_tried_is_said_so(value: str) -> None:
-    assert kinds(check([rule("c", "Cancel", "Matches", value)])) == [FindingKind.UNDECIDABLE]
-
-
-@pytest.mark.parametrize(
-    ("operator", "source", "destination", "wrong"),
-    [
-        ("Equals", f"{SHOP}/a", "nonsense", [FindingKind.NOT_A_URL]),
-        ("Equals", f"{SHOP}/a", "https://b.example/$1", [FindingKind.NO_GROUP]),
-        ("Matches", "/a(b)/", "https://b.example/$1", []),
-        ("Matches", "/a(b)/", "https://b.example/$2", [FindingKind.NO_GROUP]),
-        ("Wildcard_Matches", "https://a.example/*", "https://b.example/$1", []),
-        ("Wildcard_Matches", "https://a.example/*", "https://b.example/$2", [FindingKind.NO_GROUP]),
-    ],
-)
-def test_destinations(operator: str, source: str, destination: str, wrong: list[FindingKind]) -> None:
-    assert kinds(check([leads("a", source, destination, operator)])) == wrong
 
 
 LOCAL = {"destinationType": "map_local"}
@@ -261,22 +227,22 @@ def test_an_earlier_pair_of_the_same_redirect_hides_a_later_one() -> None:
     assert "pair 3 is never reached: pair 1 takes every URL it matches" in words(found[0])
 
 
-@pytest.mark.parametrize("text", ["a-b.c?d=e", "a{b}", "a]", "{a,b}"])
-def test_a_wildcard_without_special_characters_is_fine(text: str) -> None:
-    assert check([rule("r", "Cancel", "Wildcard_Matches", f"*/{text}*")]) == ()
-
-
 @pytest.mark.parametrize(
     "one",
     [
-        rule("r", "Replace", "Contains", "", **{"from": "a", "to": "b"}),
-        rule("r", "Replace", "Equals", A, **{"from": "/a$/", "to": "/a$/"}),
-        rule("r", "Replace", "Equals", A, **{"from": "/sho+p/", "to": "x"}),
-        rule("r", "Replace", "Equals", A, **{"from": "", "to": "x"}),
+        rule("c", "Cancel", "Matches", "/(?=a)/"),
+        leads("long", f"/{'[' * 5_000}/", f"{SHOP}/b", "Matches"),
+        leads("a", A, "nonsense/$1"),
+        rule("r", "Replace", "Equals", A, **{"from": "z", "to": "z"}),
     ],
 )
-def test_what_changes_something_is_not_said_to_change_nothing(one: Rule) -> None:
+def test_about_what_is_neither_sure_nor_asked_for_it_is_silent(one: Rule) -> None:
     assert check([one]) == ()
+
+
+@pytest.mark.parametrize("text", ["a-b.c?d=e", "a{b}", "a]", "{a,b}"])
+def test_a_wildcard_without_special_characters_is_fine(text: str) -> None:
+    assert check([rule("r", "Cancel", "Wildcard_Matches", f"*/{text}*")]) == ()
 
 
 @pytest.mark.parametrize(
@@ -295,7 +261,7 @@ def test_nothing_is_concluded_from_a_source_that_is_switched_off(rules: list[Rul
 
 def test_a_change_is_told_what_it_adds_and_not_what_was_wrong_before() -> None:
     a, b = leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", f"{SHOP}/b", f"{SHOP}/c")
-    odd = leads("odd", "https://odd.example", "nonsense")
+    odd = leads("odd", "https://odd.example", SHOP)
 
     looping = leads("b", f"{SHOP}/b", f"{SHOP}/a")
     assert FindingKind.LOOP in kinds(introduced_by([a, b, odd], b, looping))
@@ -445,9 +411,9 @@ def test_a_check_that_takes_too_many_steps_ends_and_says_so(monkeypatch: pytest.
 
 def test_rules_beyond_the_limit_are_judged_alone_which_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.rules.lint.rule_set.MAX_SOURCES", 2)
-    odd = leads("odd", "https://odd.example", "nonsense")
+    odd = leads("odd", "https://odd.example", SHOP)
 
-    assert {FindingKind.LOOP, FindingKind.NOT_A_URL} <= {*kinds(check([*LOOPS[0], odd]))}
+    assert {FindingKind.LOOP, FindingKind.NEVER} <= {*kinds(check([*LOOPS[0], odd]))}
     assert FindingKind.LOOP not in kinds(check([odd, *LOOPS[0]]))
     assert not check_all([odd, *LOOPS[0]]).is_whole
 
@@ -478,11 +444,3 @@ def test_a_condition_that_holds_is_looked_up(kind: str, key: str, operator: str,
 
     assert isinstance(judge(one, url), Match)
     assert [found.rule for found in RuleSet([*others, one]).matches(url)] == [one]
-
-
-def test_an_expression_that_is_too_long_to_be_checked_is_said_to_be() -> None:
-    found = check([leads("long", f"/{'[' * 5_000}/", f"{SHOP}/b", "Matches")])
-
-    assert [(finding.kind, finding.undecidable) for finding in found] == [
-        (FindingKind.UNDECIDABLE, "its expression has 5,000 characters; the limit here is 4,000")
-    ]

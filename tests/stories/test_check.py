@@ -86,14 +86,13 @@ async def test_a_loop_is_shown_before_it_is_made(workspace: Sandbox, alice: Coll
 
 async def test_a_form_with_warnings_is_sent_again(workspace: Sandbox, alice: Colleague) -> None:
     taken = str((workspace.services.rules.get("Redirect_x1old") or {})["name"])
-    await alice.opens(f"/rules new https://jobs.example to {SHOP}/$1")
+    await alice.opens(f"/rules new https://jobs.example to {SHOP}")
     alice.fills(Name=taken, Why="The campaign starts")
 
     assert await alice.submits() == {}
 
     await alice.sees_form("Not saved yet. Press Create anyway")
-    for words in ("a browser sends https://jobs.example/", "captures nothing"):
-        assert alice.form.count(words) == 1
+    assert alice.form.count("a browser sends https://jobs.example/") == 1
     assert "The campaign starts" in alice.form
     alice.typed.clear()  # what was typed is in the form, not only in the client
     assert await alice.submits() == {}

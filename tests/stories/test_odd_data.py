@@ -235,7 +235,7 @@ async def test_what_is_not_understood_of_a_rule_is_never_a_confident_no(
         which = await said("/rules which https://t.example/")
         assert "Can’t tell" in which or "near miss" in which
         assert "Odd one" in which
-        assert "No findings" not in await said("/rules check")
+        assert "Odd one" in await said("/rules check")
         assert "Odd one" in await said("/rules list")
         await said(f"/rules show {ODD}")
         if not rule.get("pairs"):

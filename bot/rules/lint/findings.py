@@ -15,13 +15,9 @@ class FindingKind(StrEnum):
 
     LOOP = "loop"
     ITSELF = "itself"
-    NOT_A_URL = "not a URL"
     NEVER = "never"
-    NO_GROUP = "no group"
     ONE_SOURCE = "one source"
     HIDDEN = "hidden"
-    NO_EFFECT = "no effect"
-    UNDECIDABLE = "undecidable"
 
 
 RANK: Final = {kind: number for number, kind in enumerate(FindingKind)}
@@ -66,8 +62,6 @@ class Finding:
     """The correct text, if it is known."""
     grows: bool = False
     """Whether a loop never returns to the same URL: each URL is longer than the one before."""
-    undecidable: str = ""
-    """Why the condition can't be judged."""
 
     @property
     def loops(self) -> bool:

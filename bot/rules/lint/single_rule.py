@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from bot.rules.actions import replace_text
 from bot.rules.conditions import IN_WILDCARD, OPERATORS, holds, is_bare
-from bot.rules.edit import is_destination
-from bot.rules.expressions import LOOSE, MAX_EXPRESSION, SLASHED, CannotTell, compile_expression
+from bot.rules.expressions import LOOSE, MAX_EXPRESSION, SLASHED
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
-from bot.rules.matching import KEY_SPELLINGS, OPERATOR_SPELLINGS, why_not_understood
+from bot.rules.matching import KEY_SPELLINGS, OPERATOR_SPELLINGS, judge, why_not_understood
 from bot.rules.model import Pair, Rule, Source
-from bot.rules.outcomes import is_switched_off
+from bot.rules.outcomes import Undecidable, is_switched_off
 from bot.rules.url import SCHEME, Url, sent_text, url_of
 
 SCHEMES: Final = ("http://", "https://", "ws://", "wss://")
@@ -110,31 +108,6 @@ def _wrong_start(key: str, value: str) -> Never | None:
     return None if sent == start else Never(Reason.SPELLING, sent + value[len(start) :] if sent else "")
 
 
-def undecidable(source: Source) -> str:
-    """Return why *source* can't be judged; empty where it can, or is known never to hold."""
-    if source.operator != "Matches" or (found := SLASHED.fullmatch(source.value or "")) is None:
-        return ""
-    try:
-        compile_expression(found[1], ignore_case="i" in found[2])
-    except CannotTell as error:
-        return str(error)
-    return ""
-
-
-def groups_of(source: Source) -> int | None:
-    """Return the number of captures of *source* (``$1``, ``$2`` …); None where that isn't known."""
-    if source.operator == "Wildcard_Matches":
-        return (source.value or "").count("*")
-    if source.operator != "Matches":
-        return 0
-    if (found := SLASHED.fullmatch(source.value or "")) is None:
-        return None
-    try:
-        return int(compile_expression(found[1]).groups)
-    except CannotTell:
-        return None
-
-
 def example(source: Source) -> Url | None:
     """Return a URL that was verified to fulfil *source*; None where none is easily found."""
     for text in _guesses(source):
@@ -177,29 +150,24 @@ def literal(source: Source) -> str:
     return ""
 
 
-NUMBER: Final = re.compile(r"\$([1-9])")
-STAR: Final = "*"
-
-
 def check_alone(rule: Rule) -> Iterator[Finding]:
     """Findings about *rule* on its own, pair by pair."""
-    if why := why_not_understood(rule):
-        yield Finding(FindingKind.UNDECIDABLE, (Location(rule),), undecidable=why)
     for number, pair in enumerate(rule.pairs or (), start=1):
+        if (source := pair.source) is None:
+            continue
         place = Location(rule, number)
-        if pair.source is not None:
-            yield from _condition(place, pair.source)
-        if rule.rule_type == "Redirect":
-            yield from _redirect(place, pair)
-        if rule.rule_type == "Replace":
-            yield from _replace(place, pair)
+        if (found := why_never(rule.rule_type, source)) is not None:
+            yield Finding(FindingKind.NEVER, (place,), value=condition_text(source), why=found.why, better=found.better)
+        elif rule.rule_type == "Redirect" and _is_self_redirect(pair, source):
+            yield Finding(FindingKind.ITSELF, (place,), value=source.value or "")
 
 
-def _condition(place: Location, source: Source) -> Iterator[Finding]:
-    if (found := why_never(place.rule.rule_type, source)) is not None:
-        yield Finding(FindingKind.NEVER, (place,), value=condition_text(source), why=found.why, better=found.better)
-    elif why := undecidable(source):
-        yield Finding(FindingKind.UNDECIDABLE, (place,), value=source.value or "", undecidable=why)
+ANY_URL: Final = Url.of("https://example.com/")
+
+
+def find_unjudged(rules: Iterable[Rule]) -> list[Rule]:
+    """Return those of *rules* of which nothing can be said, such as those with an expression that isn't supported."""
+    return [rule for rule in rules if why_not_understood(rule) or isinstance(judge(rule, ANY_URL), Undecidable)]
 
 
 def condition_text(source: Source) -> str:
@@ -207,48 +175,6 @@ def condition_text(source: Source) -> str:
     return f"{source.key} {source.operator} {source.value or ''}"
 
 
-def _redirect(place: Location, pair: Pair) -> Iterator[Finding]:
-    text = (pair.destination or "").strip()
-    if not text or not pair.leads_to_url:
-        return
-    if not is_destination(text):
-        yield Finding(FindingKind.NOT_A_URL, (place,), value=text)
-    if pair.source is None:
-        return
-    groups = groups_of(pair.source)
-    if groups is not None and any(int(number) > groups for number in NUMBER.findall(text)):
-        yield Finding(FindingKind.NO_GROUP, (place,), value=text, better=str(groups))
-    if _is_self_redirect(pair.source, text):
-        yield Finding(FindingKind.ITSELF, (place,), value=text)
-
-
-def _is_self_redirect(source: Source, destination: str) -> bool:
-    """Whether every URL that *source* matches is redirected to itself."""
-    if source.key != "Url" or why_never("Redirect", source) is not None:
-        return False
-    if source.operator == "Equals":
-        return source.value == destination
-    if source.operator != "Wildcard_Matches" or not 0 < (source.value or "").count(STAR) < 10:
-        return False
-    head, *rest = (source.value or "").split(STAR)
-    return destination == head + "".join(f"${number}{text}" for number, text in enumerate(rest, start=1))
-
-
-def _replace(place: Location, pair: Pair) -> Iterator[Finding]:
-    find, to = pair.find or "", pair.replacement or ""
-    source = pair.source
-    if SLASHED.fullmatch(find):
-        return  # the documentation reads it as an expression, which the extension doesn't
-    if find == to:
-        yield Finding(FindingKind.NO_EFFECT, (place,), value=find)
-        return
-    if source is None or source.key != "Url" or source.operator != "Equals":
-        return
-    if (only := example(source)) is None:
-        return
-    try:
-        idle = replace_text(pair, only.full) == only.full
-    except CannotTell:
-        return
-    if idle:
-        yield Finding(FindingKind.NO_EFFECT, (place,), (only.full,), value=find)
+def _is_self_redirect(pair: Pair, source: Source) -> bool:
+    is_whole = (source.key, source.operator) == ("Url", "Equals")
+    return is_whole and pair.leads_to_url and source.value == (pair.destination or "").strip()
