@@ -3,107 +3,60 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
-from functools import lru_cache
-from itertools import islice
 from typing import Final
 
 import idna
 
 from bot.rules.url import authority
 
-HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
-HIDDEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
-"""Letters, marks and symbols that are invisible: fillers, joiners, the empty braille pattern."""
-VARIATION_SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
-HIDING_SELECTOR: Final = re.compile(r"(?:\A|(?<=[^\W_]))[\ufe00-\ufe0f]")
-"""A variation selector that does not follow an emoji or a symbol, as in `is_invisible`."""
+HIDDEN: Final = re.compile(
+    "["
+    r"\0-\x1f\x7f-\x9f\u2028\u2029"  # controls and line separators
+    r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"  # formats
+    r"\ud800-\uf8ff\U000f0000-\U0010ffff"  # surrogates and private use
+    r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0"  # fillers, joiners, the empty braille pattern
+    r"\ufe00-\ufe0f]"
+    r"(?:(?<![\ufe00-\ufe0f])|(?<=\A.)|(?<=[^\W_].))"  # a variation selector only where no emoji or symbol stands before it
+)
+"""A character that is invisible, or changes how others are drawn."""
 LAYOUT: Final = "\n\r\t"
-PRINTABLE_HIDDEN: Final = re.compile(
-    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\ufe00-\ufe0f]"
-)
-"""The invisible characters that `str.isprintable` takes for visible, with all variation selectors."""
 
-CONFUSABLE: Final = frozenset(
-    {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "GEORGIAN", "LISU", "FULLWIDTH", "MATHEMATICAL"}
-)
-"""Scripts with letters that look like Latin ones."""
 WORD: Final = re.compile(r"[^\W\d_]+")
+LATIN: Final = re.compile(r"[A-Za-z]")
+LIKE_LATIN: Final = re.compile(
+    r"[\u0370-\u058f\u10a0-\u10ff\u13a0-\u13ff\u1c80-\u1cbf\u1f00-\u1fff\u2c80-\u2d2f\ua4d0-\ua4ff\ua640-\ua69f"
+    r"\uab70-\uabbf\uff21-\uff5a\U0001d400-\U0001d7ff]"
+)
+"""Scripts with letters that look like Latin ones: Greek, Cyrillic, Armenian, Cherokee and others, full width, mathematical."""
 BARE_HOST: Final = re.compile(r"(?:[^\s/@]{1,255}@)?([^\s/@:]{1,255}\.[^\s/@:]{1,255})")
 MAY_MISLEAD: Final = re.compile(r"[^ -~]|@|%|xn--", re.IGNORECASE)
 """Every misleading text matches this: a non-ASCII or control character, a user name, an escape, or a host in punycode."""
 MAX_CHARACTERS: Final = 20_000
 """Characters of one text that are checked; nobody reads a longer condition or script as a name."""
-KNOWN_CHARACTERS: Final = 32_768
-"""Size of the caches by character: more than a text has distinct characters."""
-MAX_WORDS: Final = 8
-"""Words of one text that are reported for mixed scripts: these are enough to make people check the others."""
-
-
-class LookalikeKind(StrEnum):
-    INVISIBLE = "invisible"
-    USER_INFO = "user info"
-    FOREIGN_HOST = "foreign host"
-    MIXED_SCRIPTS = "mixed scripts"
-
-
-@dataclass(frozen=True, slots=True)
-class Lookalike:
-    """One reason why a text may be mistaken for another. *shown*: the characters, the word or the host, as written.
-
-    *host*: the ASCII form of the host that a URL really leads to. *scripts*: in capitals, such as ``CYRILLIC``.
-    """
-
-    kind: LookalikeKind
-    shown: str
-    host: str = ""
-    scripts: tuple[str, ...] = ()
-
-
-def may_hide(text: str) -> bool:
-    """Whether *text* may hold invisible characters: a quick look, which is enough for nearly all texts."""
-    return not text.isprintable() or PRINTABLE_HIDDEN.search(text) is not None
-
-
-def is_invisible(character: str, previous: str = "") -> bool:
-    """Whether *character* is invisible or changes how others are drawn; variation selectors of emoji don't count."""
-    if character in VARIATION_SELECTORS:
-        return not previous or previous.isalnum()
-    return _is_hidden(character)
-
-
-@lru_cache(KNOWN_CHARACTERS)
-def _is_hidden(one: str) -> bool:
-    return one in HIDDEN or unicodedata.category(one) in HIDDEN_CATEGORIES
 
 
 def invisible_in(text: str) -> str:
     """Return the invisible characters of *text*, each once."""
-    if not may_hide(text):
-        return ""
-    hidden = {*filter(_is_hidden, {*text}.difference(LAYOUT)), *HIDING_SELECTOR.findall(text)}
-    return "".join(one for one in dict.fromkeys(text) if one in hidden) if hidden else ""
+    return "".join(dict.fromkeys(one for one in HIDDEN.findall(text) if one not in LAYOUT))
 
 
-def lookalikes(text: str) -> tuple[Lookalike, ...]:
-    """Return everything misleading in *text*, each once; only the first MAX_WORDS words with mixed scripts.
-
-    Each distinct character is checked once, since a card may have a thousand texts of thousands of characters.
-    """
+def lookalikes(text: str) -> Iterator[str]:
+    """Yield a sentence about each thing in *text* that may mislead: a word is not quoted, for it may be part of an email."""
     if not MAY_MISLEAD.search(text):
-        return ()
+        return
     place = authority(text)
     host = place.host if place is not None else _bare_host(text)
-    written = unicode_form(host) if "xn--" in host else ""
-    found = list(_letter_lookalikes(text[:MAX_CHARACTERS], but=written))
-    if written:
-        found.insert(0, Lookalike(LookalikeKind.FOREIGN_HOST, written, host, scripts_of(written.rpartition(".")[0])))
     if place is not None and place.user_info:
-        found.insert(0, Lookalike(LookalikeKind.USER_INFO, text[: place.end], host))
-    return tuple(dict.fromkeys(found))
+        yield f"the URL leads to {host}. What comes before the @ is a user name, not a host."
+    if "xn--" in host:
+        yield f"the host {host} is displayed as {unicode_form(host)}. Check that it is the one you mean."
+    text = text[:MAX_CHARACTERS]
+    if hidden := invisible_in(text):
+        yield f"invisible characters ({' '.join(f'U+{ord(one):04X}' for one in hidden[:8])})."
+    if "xn--" not in host and any(LATIN.search(word) and LIKE_LATIN.search(word) for word in WORD.findall(text)):
+        yield "a word mixes Latin letters with those of another script, so it may look like another word."
 
 
 def _bare_host(text: str) -> str:
@@ -112,23 +65,6 @@ def _bare_host(text: str) -> str:
         return ""
     place = authority(f"https://{bare[1]}")
     return place.host if place is not None else ""
-
-
-def _letter_lookalikes(text: str, but: str) -> Iterator[Lookalike]:
-    if text.isascii() and text.isprintable():
-        return
-    if hidden := invisible_in(text):
-        yield Lookalike(LookalikeKind.INVISIBLE, hidden)
-    if CONFUSABLE.isdisjoint(map(_script, text)):
-        return
-    confusable = {one for one in {*text} if _script(one) in CONFUSABLE}
-    words = dict.fromkeys(WORD.findall(text))
-    mixed = (
-        word for word in words if not confusable.isdisjoint(word) and word not in but and len(scripts_of(word)) > 1
-    )
-    yield from (
-        Lookalike(LookalikeKind.MIXED_SCRIPTS, each, scripts=scripts_of(each)) for each in islice(mixed, MAX_WORDS)
-    )
 
 
 def unicode_form(host: str) -> str:
@@ -143,15 +79,3 @@ def _label(label: str) -> str:
         return idna.decode(label)
     except (idna.IDNAError, UnicodeError):
         return label
-
-
-def scripts_of(text: str) -> tuple[str, ...]:
-    """Return the scripts of the letters in *text*, each once, in order, as they begin the letters' Unicode names."""
-    return tuple(dict.fromkeys(filter(None, map(_script, text))))
-
-
-@lru_cache(KNOWN_CHARACTERS)
-def _script(one: str) -> str:
-    """Return the script of a letter; empty for any other character."""
-    is_letter = unicodedata.category(one).startswith("L")
-    return unicodedata.name(one, "OTHER").partition(" ")[0] if is_letter else ""

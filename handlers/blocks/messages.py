@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from bot.clients.lists import Gap
 from bot.rules.url import authority
-from bot.text.lookalikes import Lookalike, LookalikeKind, is_invisible, lookalikes, may_hide
+from bot.text.lookalikes import HIDDEN, lookalikes
 from handlers.grammar.tokens import escape_entities
 
 Block = dict[str, Any]
@@ -46,11 +46,7 @@ def row_hint(*, public: bool) -> str:
 
 def escape_invisible(text: str) -> str:
     r"""Return *text* with characters that hide, turn round or break lines written out, such as ``\u202e``."""
-    if not may_hide(text):
-        return text
-    return "".join(
-        _escape_character(one) if is_invisible(one, text[at - 1 : at]) else one for at, one in enumerate(text)
-    )
+    return HIDDEN.sub(lambda found: _escape_character(found[0]), text)
 
 
 def _escape_character(character: str) -> str:
@@ -368,20 +364,4 @@ def file_sent_note(name: str, link: str, *, here: bool, shown: bool) -> Message:
 
 def lookalike_warnings(values: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return a sentence for each thing that may mislead in the *values*, pairs of a field's name and its text; each once."""
-    found = ((field, one) for field, text in values for one in lookalikes(text))
-    return tuple(dict.fromkeys(f"In “{field}”: {_lookalike_words(one)}" for field, one in found))
-
-
-def _lookalike_words(found: Lookalike) -> str:
-    scripts = " and ".join(name.capitalize() for name in found.scripts)
-    match found.kind:
-        case LookalikeKind.INVISIBLE:
-            return f"invisible characters ({' '.join(f'U+{ord(one):04X}' for one in found.shown[:8])})."
-        case LookalikeKind.USER_INFO:
-            return f"the URL leads to {found.host}. What comes before the @ is a user name, not a host."
-        case LookalikeKind.FOREIGN_HOST:
-            letters = f" with {scripts} letters" if set(found.scripts) - {"LATIN"} else ""
-            shown = escape_invisible(found.shown)
-            return f"the host {found.host} is displayed as {shown}{letters}. Check that it is the one you mean."
-        case LookalikeKind.MIXED_SCRIPTS:
-            return f"a word mixes {scripts} letters, so it may look like another word."
+    return tuple(dict.fromkeys(f"In “{field}”: {words}" for field, text in values for words in lookalikes(text)))

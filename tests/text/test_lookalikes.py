@@ -3,44 +3,50 @@
 from __future__ import annotations
 
 import sys
+import unicodedata
 
 import pytest
 
 from bot.rules.url import authority
-from bot.text.lookalikes import LookalikeKind, is_invisible, lookalikes, may_hide, unicode_form
+from bot.text.lookalikes import HIDDEN, LAYOUT, invisible_in, lookalikes, unicode_form
+
+CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+"""Those of controls, formats, surrogates, private use, and separators of lines."""
+
+
+def test_every_character_that_is_drawn_as_nothing_is_found() -> None:
+    fillers = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+    hidden = {one for one in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(one) in CATEGORIES} | {
+        *fillers
+    }
+    assert {one for one in hidden if not HIDDEN.search(f"-{one}")} == set()
+    assert [one for one in hidden.difference(LAYOUT) if invisible_in(f"a{one}b{one}") != one] == []
+    assert invisible_in("“Old shop” → *https://shop.example.com/Prüfung* · 日本 …") == ""
+
+
+MIXED = "a word mixes"
 
 
 @pytest.mark.parametrize(
-    "filler", list("\u3164\uffa0\u2800\u115f\u1160\u034f\u200b\u200d\u2060\u202e\u2066\u2028\ufe0f\u00ad")
-)
-def test_a_character_that_is_drawn_as_nothing_is_found(filler: str) -> None:
-    assert is_invisible(filler)
-    assert [(one.kind, one.shown) for one in lookalikes(f"Check{filler}out")] == [(LookalikeKind.INVISIBLE, filler)]
-
-
-def test_the_quick_look_misses_no_invisible_character() -> None:
-    everything = map(chr, range(sys.maxunicode + 1))
-    assert [hex(ord(one)) for one in everything if is_invisible(one) and not may_hide(f"a{one}")] == []
-    assert not may_hide("“Old shop” → *https://shop.example.com/Prüfung* · 日本 …")
-
-
-@pytest.mark.parametrize(
-    ("url", "kind", "host"),
+    ("text", "warning"),
     [
-        ("https://shop.example.com@evil.example/x", LookalikeKind.USER_INFO, "evil.example"),
-        (f"https://shop.example.com%2F{'a' * 30_000}@evil.example/x", LookalikeKind.USER_INFO, "evil.example"),
-        ("https:\\\\shop.example.com@evil.example", LookalikeKind.USER_INFO, "evil.example"),
-        ("https://\u0430pple.example/", LookalikeKind.FOREIGN_HOST, "xn--pple-43d.example"),
-        ("*://\u0430pple.example/*", LookalikeKind.FOREIGN_HOST, "xn--pple-43d.example"),
-        ("https://xn--pple-43d.example/", LookalikeKind.FOREIGN_HOST, "xn--pple-43d.example"),
-        ("anna@\u0430pple.example", LookalikeKind.FOREIGN_HOST, "xn--pple-43d.example"),
-        ("\u0430pple.example", LookalikeKind.FOREIGN_HOST, "xn--pple-43d.example"),
-        ("\u0421heckout", LookalikeKind.MIXED_SCRIPTS, ""),
-        ("Checkout \uff50age\uff53", LookalikeKind.MIXED_SCRIPTS, ""),
+        ("https://shop.example.com@evil.example/x", "leads to evil.example."),
+        (f"https://shop.example.com%2F{'a' * 30_000}@evil.example/x", "leads to evil.example."),
+        ("https:\\\\shop.example.com@evil.example", "leads to evil.example."),
+        ("https://\u0430pple.example/", "xn--pple-43d.example is displayed as \u0430pple.example"),
+        ("*://\u0430pple.example/*", "xn--pple-43d.example is displayed as"),
+        ("https://xn--pple-43d.example/", "xn--pple-43d.example is displayed as \u0430pple.example"),
+        ("anna@\u0430pple.example", "xn--pple-43d.example is displayed as"),
+        ("\u0430pple.example", "xn--pple-43d.example is displayed as"),
+        ("\u0430nna@apple.example", MIXED),
+        ("\u0421heckout", MIXED),
+        ("p\uff41ge", MIXED),
+        ("Check\u3164out", "invisible characters (U+3164)."),
     ],
 )
-def test_a_host_or_a_word_that_misleads_is_found(url: str, kind: LookalikeKind, host: str) -> None:
-    assert [(one.kind, one.host) for one in lookalikes(url)] == [(kind, host)]
+def test_what_misleads_is_told_once(text: str, warning: str) -> None:
+    (told,) = lookalikes(text)
+    assert warning in told
 
 
 @pytest.mark.parametrize(
@@ -60,18 +66,13 @@ def test_a_host_or_a_word_that_misleads_is_found(url: str, kind: LookalikeKind, 
     ],
 )
 def test_ordinary_text_is_not(text: str) -> None:
-    assert lookalikes(text) == ()
+    assert [*lookalikes(text)] == []
 
 
 def test_a_selector_hides_where_no_emoji_stands_before_it() -> None:
-    assert lookalikes("\u2764\ufe0f Sale") == ()
-    assert [one.shown for one in lookalikes("\u2764\ufe0f Sale\ufe0f \ufe00")] == ["\ufe0f"]
-    assert [one.shown for one in lookalikes("\ufe00Sale")] == ["\ufe00"]
-
-
-def test_of_many_words_that_mix_scripts_the_first_are_told() -> None:
-    words = [f"{chr(ord('a') + number)}\u0430" for number in range(20)]
-    assert [one.shown for one in lookalikes(" ".join(words))] == words[:8]
+    assert invisible_in("\u2764\ufe0f Sale") == ""
+    assert invisible_in("\u2764\ufe0f Sale\ufe0f \ufe00") == "\ufe0f"
+    assert invisible_in("\ufe00Sale") == "\ufe00"
 
 
 def test_a_host_has_both_its_spellings() -> None:
