@@ -24,20 +24,17 @@ def rebuild(
 ) -> tuple[list[T], list[T]]:
     """Return what was there at *moment*; and, in its oldest version since then, what may have been otherwise.
 
-    *changes*: ours of rules and groups since then, and of the time shortly before it, the last one first.
+    *changes*: ours of rules and groups since then, the last one first.
     """
     at, latest = (int(each.timestamp() * 1000) for each in (moment, now))
-    changes = [each for each in changes if each.edit.target.service == ("rules" if kind is Rule else "groups")]
     oldest = dict[str | None, T | None]((each.id, each) for each in live)
     for change in changes:
-        if ended_at(change) > moment:
+        if change.edit.target.service == ("rules" if kind is Rule else "groups"):
             oldest[change.edit.target.key] = kind.model_validate(before) if (before := change.edit.before) else None
-    earlier = [each for each in changes if ended_at(each) <= moment and each.state is State.APPLIED]
     known, unknown = list[T](), list[T]()
     for each in filter(None, oldest.values()):
         created, modified = each.created or 0, each.modified or latest + 1
-        ours = (change for change in earlier if change.edit.target.key == each.id)
-        if created <= modified <= at or (modified <= latest and not is_elsewhere(modified, ours)):
+        if created <= modified <= at:
             known.append(each)
         elif not at < created <= latest:
             unknown.append(each)

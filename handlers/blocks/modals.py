@@ -180,8 +180,6 @@ def notice(message: Message, channel: str = "") -> View:
 
 FULL_CHANGE: Final = "v1.full"
 """The callback id of the modal that shows all of a change, with the buttons that decide about it."""
-OPENED_BY: Final = "opened_by"
-"""In the metadata of a form: the id of the request that it answers, whose list is drawn again once it is sent."""
 PANELS: Final = frozenset({"v1.notice", "v1.loading", "v1.done", "v1.pick", FULL_CHANGE})
 """Modals in which nothing is typed, so that an answer may take their place."""
 

@@ -76,9 +76,9 @@ def group_requests(changes: Sequence[Change]) -> list[list[Change]]:
     return groups
 
 
-@clicks("decide.open", stored=True)
+@clicks("decide.open")
 async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Open the form. Stored, since only this click's response URL can update the list after a decision."""
+    """Open the form; the list that it was opened from stays as it is."""
     changes = await decidable_changes(caller.user, gatehouse)
     items = {
         each.id: [item async for item in gatehouse.store.items.all(each.id)]
@@ -86,12 +86,12 @@ async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
         if each.is_bulk and each.bulk.size <= MAX_ITEMS
     }
     links = {each.id: await gatehouse.store.cards.link(each.id) for each in changes}
-    form, shown = view(changes, items, links, opened_by=caller.request)
+    form, shown = view(changes, items, links)
     return Modal(form, shows=shown)
 
 
 def view(
-    changes: Sequence[Change], items: Mapping[str, Sequence[Item]], links: Mapping[str, str], *, opened_by: str
+    changes: Sequence[Change], items: Mapping[str, Sequence[Item]], links: Mapping[str, str]
 ) -> tuple[View, tuple[Change, ...]]:
     """Return the form for *changes*, and those that it shows whole, which alone can be decided there: who may decide may see all.
 
@@ -125,7 +125,7 @@ def view(
         blocks.append(
             inputs.text(inputs.REASON, "Reason", None, optional=True, hint="Needed for what you deny.", most=1_000)
         )
-    about = {"groups": asked, modals.OPENED_BY: opened_by}
+    about = {"groups": asked}
     return frame(TITLE, blocks, callback_id=CALLBACK, submit=TITLE if asked else None, metadata=about), tuple(shown)
 
 

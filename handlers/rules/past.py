@@ -39,8 +39,7 @@ SECONDS: Final = 2.0
 """Seconds to wait for rules that only add to an answer."""
 MAX_RECORDED: Final = 5_000
 """Changes that are looked through."""
-MAX_SKEW: Final = timedelta(hours=1)
-"""How far the service’s clock may be from ours."""
+HOUR: Final = timedelta(hours=1)
 MAX_SHOWN: Final = 5
 """Rules, and changes, that an answer names."""
 HARMLESS: Final = frozenset(KNOWN_TYPES) - LEADING - {"Cancel"}
@@ -105,7 +104,7 @@ async def look_back(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -
         Groups.of(groups) if groups else None,
         [_unknown_line(each, now) for each in others],
         all(isinstance(each, Rule) and each.rule_type in HARMLESS for each in others),
-        [each for each in changes if ended_at(each) > moment],
+        changes,
     )
 
 
@@ -120,14 +119,15 @@ def _is_ahead(start: Start, zone: ZoneInfo, now: datetime) -> bool:
 
 
 async def _changes_since(moment: datetime, gatehouse: Gatehouse) -> list[Change]:
-    """Return our changes of rules and groups from shortly before *moment* on, the last one first."""
+    """Return our changes of rules and groups since *moment*, the last one first."""
     ended = (State.APPLIED, State.UNKNOWN, State.UNSETTLED)
-    wanted = Filters(since=moment - MAX_SKEW, unreadable=("members",), only=ended)
+    wanted = Filters(since=moment, unreadable=("members",), only=ended)
     found = await gatehouse.store.audit.find(wanted, MAX_RECORDED)
     if len(found) == MAX_RECORDED:
         raise BadFilter(f"Since then, {MAX_RECORDED:,} changes or more were made: too many.", "rules history #1")
     changes = await gatehouse.store.changes.get_many(list({entry.change_id for entry in found}))
-    return sorted((each for each in changes.values() if not each.is_bulk), key=ended_at, reverse=True)
+    since = (each for each in changes.values() if not each.is_bulk and ended_at(each) > moment)
+    return sorted(since, key=ended_at, reverse=True)
 
 
 def past_answer(
@@ -177,7 +177,8 @@ async def elsewhere_line(since: datetime, unreadable: Collection[str], gatehouse
         async with asyncio.timeout(SECONDS):
             known = (await gatehouse.rules.recent()).known if "rules" not in unreadable else []
         late = {f"rules/{rule.id}": rule for rule in known if first < (rule.modified or 0) <= last}
-        for change in await _changes_since(since, gatehouse) if late else ():
+        # The service's clock may be behind ours, or ahead: what is ours is looked for before that time as well.
+        for change in await _changes_since(since - HOUR, gatehouse) if late else ():
             rule = late.get(str(change.edit.target))
             if rule is not None and not is_elsewhere(rule.modified or 0, [change]):
                 del late[str(change.edit.target)]

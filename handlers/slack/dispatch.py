@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
 from handlers.blocks.modals import View
 from handlers.explain.table import is_expected, outcome_of, words_for
-from handlers.gatehouse.commands import GatehousePending, GatehouseUndo
+from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
 from handlers.grammar.command import Certain, Command, Unclear
 from handlers.grammar.parser import LISTS, Shorthand, numbers_in
@@ -89,10 +88,6 @@ class Dispatcher:
 
     async def dispatch(self, request: Request, ack: FormAck | None = None) -> None:
         """See *request* to its answer. *ack*: of a form, where its acknowledgement waits for it."""
-        await self._dispatch(request, ack)
-        await self._redraw_list(request)
-
-    async def _dispatch(self, request: Request, ack: FormAck | None) -> None:
         if isinstance(request, FormRequest):  # its refusal belongs into its modal
             await self._forms.finish(request.caller, request.view, self._save_form(request), ack)
             return
@@ -111,25 +106,6 @@ class Dispatcher:
         """Return what works on a command that *began* then; where it *writes*, its requests go before others' reads."""
         # What was read before it began may be older than what the person has just seen.
         return self._gatehouse.with_context(CallContext(Priority.CHANGE if writes else Priority.READ, began))
-
-    async def _redraw_list(self, request: Request) -> None:
-        """Draw the list again from which somebody came to decide, in their home or as a private answer."""
-        opened_by = modals.metadata(request.caller.view or {}).get(modals.OPENED_BY)
-        if not opened_by or not isinstance(request, FormRequest):
-            return
-        try:
-            if (kept := await self._gatehouse.store.inbox.get(opened_by)) is None:  # opened from elsewhere
-                return
-            at = payloads.caller_of(kept.kind, kept.payload).with_place(public=False, replacing=True)
-            began = time.monotonic()
-            outcome: Outcome = GatehousePending()
-            if not at.ephemeral:
-                gatehouse = self._gatehouse_since(began, writes=False)
-                outcome = await CLICKS["home.refresh"].run(Click("home.refresh", ""), at, gatehouse)
-            reply = await self._run(outcome, at, began) if isinstance(outcome, Command) else outcome
-            await self._answers.send(at, reply)
-        except Exception as error:  # noqa: BLE001  the decision was answered: a list that stays as it was has a Refresh
-            log.info("list_not_redrawn", error=type(error).__name__, request=request.caller.request[:8])
 
     async def _admit(self, request: Request) -> None:
         """Whether the caller may use Gatehouse at all, and now; raises TooFast, NotAllowed or DirectoryUnavailable."""
