@@ -44,7 +44,8 @@ class Proposer:
         """Record *proposal* once per *idempotency_key*, and return the change; one without a guard is claimed for this process.
 
         *reverts*: the temporary change whose end it is.
-        Raises TargetBusy while another change holds the target, NotAllowed, NobodyCanApprove and Frozen as the policy says,
+        Raises TargetBusy while another change holds the target, NotAllowed, NobodyCanApprove, ReasonRequired and Frozen as the
+        policy says,
         DirectoryUnavailable where Slack doesn't say who the requester is, NotTemporary where *reverts* has another end now,
         TimeIsPast, AlreadyRequested, TooManyRequests, and NothingToDo.
         """
@@ -68,7 +69,7 @@ class Proposer:
         """Return *change* with the guard that applies here and now: the strictest of all operations that it needs.
 
         A frozen change is accepted only where somebody may override the freeze: it waits for them, or for the end of the
-        freeze. Raises Frozen for any other, NotAllowed, NobodyCanApprove and DirectoryUnavailable.
+        freeze. Raises Frozen for any other, NotAllowed, NobodyCanApprove, ReasonRequired and DirectoryUnavailable.
         """
         request, asked = change.request, proposal.guard
         await self.access.require(request.requester, request.channel, *change.needs)
@@ -91,8 +92,11 @@ class Proposer:
         limits = [at + more for at, more in ends if at is not None]
         guard = max(rule.guard, asked or Guard.NONE, key=STRENGTH.index)
         expires = min([change.created + rule.expires, *limits])
+        ticket, url = self.access.find_ticket(change)
         return replace(
-            change, decision=replace(rule.decision, guard=guard, summoned=standing.summoned, expires=expires)
+            change,
+            request=replace(request, ticket=ticket, ticket_url=url),
+            decision=replace(rule.decision, guard=guard, summoned=standing.summoned, expires=expires),
         )
 
     async def freeze_against(self, proposal: Proposal, at: datetime) -> Freeze | None:

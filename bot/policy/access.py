@@ -90,13 +90,14 @@ class Approvers:
             raise NobodyCanApprove(rule.approvals, found, roles)
 
     async def people_to_mention(self, rule: GuardRule) -> tuple[str, ...]:
-        """Return whom a request under *rule* mentions: the approvers that the policy names, else some of the channel who could.
+        """Return whom a request under *rule* mentions: whom the policy names for that, or as approvers, else some who could.
 
         Never its requester, nor anyone who can't decide according to Slack. People who can't be looked up aren't mentioned.
         """
         if rule.guard is not Guard.APPROVE:
             return ()
-        if named := self.access.policy().named_ids(rule.approvers):
+        named = self.access.policy().named_ids(rule.approvers if rule.notify is None else rule.notify)
+        if named or rule.notify is not None:
             return tuple([each for each in named if each != self.requester and not await self._is_barred(each)])
         able: list[str] = []
         with suppress(DirectoryUnavailable):
@@ -231,6 +232,16 @@ class Access:
             return alone
         return rule.model_copy(update={"guard": Guard.APPROVE})
 
+    def find_ticket(self, change: Change) -> tuple[str, str]:
+        """Return the ticket that the reason of *change* names and its URL, empty for none.
+
+        Raises ReasonRequired where a guard requires another reason. What undoes another change has one in that.
+        """
+        request = change.request
+        rules = self.policy().guards_for(*change.needs) if request.cause is None else ()
+        found = [rule.ticket_in(request.reason) for rule in rules]
+        return next((each for each in found if each[0]), ("", ""))
+
     def is_own_undo(self, change: Change) -> bool:
         """Whether *change* undoes an act of its own requester, and the policy requires nobody else to agree to that."""
         return change.request.undoes_own and all(rule.undo_own for rule in self.policy().guards_for(*change.needs))
@@ -261,8 +272,10 @@ class Access:
         )
         both = strictest([then, now])
         alone = both.self_approval and decision.self_approval
-        summoned = decision.summoned if both.approvers == decision.approvers else policy.named_ids(both.approvers)
-        return decision.with_requirements_of(replace(both.decision, self_approval=alone, summoned=summoned))
+        is_same = both.approvers == decision.approvers
+        summoned = decision.summoned if is_same else policy.named_ids(both.approvers)
+        found = replace(both.decision, approvers_summoned=decision.approvers_summoned or not is_same)
+        return decision.with_requirements_of(replace(found, self_approval=alone, summoned=summoned))
 
     async def look_at_groups(self) -> None:
         """Look up every user group of the policy, so that the directory knows which are missing; ignores outages of Slack."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 import structlog
 from pydantic import ValidationError
 
-from bot.policy.model import DEFAULT, Policy
+from bot.policy.model import DEFAULT, SLACK_ID, Policy
 
 log = structlog.get_logger(__name__)
 
@@ -28,6 +28,7 @@ MENDS: Final[Mapping[str, str]] = {
     "int_parsing_size": "write a smaller number",
     "int_type": "write a whole number",
     "less_than_equal": "write {le} or less",
+    "literal_error": "write {expected}",
     "missing": "is not set",
     "model_type": "write a table, such as [roles.oncall]",
     "string_type": "write a text in quotes",
@@ -109,10 +110,11 @@ def _unknown_roles(tables: dict[str, Any]) -> list[Wrong]:
     there = f"there are {', '.join(known)}" if known else "there are no roles"
     wrong = []
     for index, guard in enumerate(guards if isinstance(guards, list) else []):
-        for key in ("approvers", "break_glass"):
+        for key in ("approvers", "break_glass", "notify"):
             names = guard.get(key) if isinstance(guard, dict) else None
             for place, name in enumerate(names if isinstance(names, list) else []):
-                if isinstance(name, str) and name not in known:
+                is_id = key == "notify" and isinstance(name, str) and SLACK_ID.fullmatch(name)
+                if isinstance(name, str) and name not in known and not is_id:
                     wrong.append(_locate_error(("guards", index, key, place), f"there is no role “{name}”; {there}"))
     return wrong
 

@@ -9,15 +9,18 @@ from datetime import timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from bot.changes.model.edits import Kind, Need
 from bot.changes.model.parts import ChangeDecision, Guard
 from bot.policy.freezes import Freeze, Host
+from bot.rules.expressions import CannotTell, compile_expression
 from bot.rules.hosts import ANY_HOST, matches_any
 from bot.rules.model import RULE_ID
+from bot.rules.url import absolute_url
 from bot.text.times import seconds_of
 
 READS: Final = ("rule.read", "member.read", "audit.read")
@@ -219,6 +222,27 @@ class Role(_Limited):
         return is_named and (operation.endswith(".read") or self.covers(about or Need(operation)))
 
 
+def _require_expression(text: str) -> str:
+    try:
+        compile_expression(text)
+    except CannotTell as error:
+        raise ValueError(f"“{text[:40]}” can't be evaluated; write an expression such as SUP-[0-9]+") from error
+    return text
+
+
+def _require_template(text: str) -> str:
+    if text and (text.count("{}") != 1 or absolute_url(text.replace("{}", "x")) is None):
+        raise ValueError("write a URL with {} in it, such as https://tickets.example.com/{}")
+    return text
+
+
+@dataclass(eq=False)
+class ReasonRequired(Exception):
+    """The guard requires a reason, or another one. *hint*: what it has to be, in the words of the policy."""
+
+    hint: str
+
+
 class GuardRule(_Limited):
     """The guard of the operations that it matches; of several rules that match, the first one counts."""
 
@@ -233,6 +257,33 @@ class GuardRule(_Limited):
     expires: Span = LIFETIME
     break_glass: tuple[str, ...] = ()
     """Names of roles whose people may go ahead alone, with a typed reason."""
+    notify: tuple[str, ...] | None = None
+    """Whom a request mentions: names of roles, or ids of people and user groups. None: those who may approve it."""
+    reason: Literal["required"] | None = None
+    pattern: Annotated[str, AfterValidator(_require_expression)] = ""
+    """An expression that has to match some of the reason."""
+    hint: str = ""
+    """What the reason has to be, as people are told."""
+    url: Annotated[str, AfterValidator(_require_template)] = ""
+    """Where what the pattern matched is found; ``{}`` stands for it."""
+
+    @model_validator(mode="after")
+    def _require_reason(self) -> Self:
+        if self.url and not self.pattern:
+            raise ValueError("url needs a pattern, which says what to put in place of {}")
+        if (self.pattern or self.hint) and self.reason is None:
+            raise ValueError('pattern and hint need reason = "required"')
+        return self
+
+    def ticket_in(self, reason: str) -> tuple[str, str]:
+        """Return what the pattern matches of *reason*, and its URL; empty without a pattern or a URL. Raises ReasonRequired."""
+        if self.reason is None:
+            return "", ""
+        found = compile_expression(self.pattern).search(reason) if self.pattern else None
+        if not any(map(str.isalnum, reason)) or (self.pattern and not found):
+            raise ReasonRequired(self.hint)
+        ticket = found[0] if found and self.url else ""
+        return ticket, self.url.replace("{}", quote(ticket, safe="")) if ticket else ""
 
     @property
     def decision(self) -> ChangeDecision:
@@ -243,6 +294,7 @@ class GuardRule(_Limited):
             approvers=self.approvers,
             self_approval=self.self_approval,
             break_glass=self.break_glass,
+            approvers_summoned=self.notify is None,
         )
 
     def fits(self, need: Need) -> bool:
@@ -271,6 +323,7 @@ def strictest(rules: Sequence[GuardRule]) -> GuardRule:
     approving = [rule for rule in standing if rule.guard in {Guard.APPROVE, Guard.APPROVE_OR_CONFIRM}]
     named = [rule.approvers for rule in approving if rule.approvers]
     approvers = _intersect(named)
+    is_told = all(rule.notify is not None for rule in approving)
     if named and not approvers:
         raise Irreconcilable(tuple(dict.fromkeys(name for names in named for name in names)))
     return first.model_copy(
@@ -281,6 +334,9 @@ def strictest(rules: Sequence[GuardRule]) -> GuardRule:
             "undo_own": all(rule.undo_own for rule in rules),
             "break_glass": _intersect([rule.break_glass for rule in standing]),
             "expires": min((rule.expires for rule in standing), default=first.expires),
+            "notify": tuple(dict.fromkeys(name for rule in approving for name in rule.notify or ()))
+            if is_told
+            else None,
         }
     )
 
@@ -326,9 +382,13 @@ class Policy(_Strict):
         """Return the names of the roles that may do *operation* to what it is *about*, or to something."""
         return tuple(name for name, role in self.roles.items() if role.allows(operation, about))
 
-    def named_ids(self, roles: Iterable[str]) -> tuple[str, ...]:
-        """Return the ids of the people and groups that *roles* name, which a request mentions."""
-        return tuple(dict.fromkeys(each for role in self.roles_called(roles) for each in (*role.users, *role.groups)))
+    def named_ids(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the ids that *names* stand for: those of people and user groups that roles name, and those among them."""
+        found = dict[str, None]()
+        for name in names:
+            role = self.roles.get(name)
+            found |= dict.fromkeys((*role.users, *role.groups) if role else [name] if SLACK_ID.fullmatch(name) else [])
+        return tuple(found)
 
     def guards_for(self, *needs: Need) -> Sequence[GuardRule]:
         """Return the guards that count for *needs*, each once: for each of them the first that fits, else the default.

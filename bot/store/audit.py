@@ -71,6 +71,8 @@ class Filters:
     since: datetime | None = None
     ref: str | None = None
     """A part of a target, or the beginning of a change's id."""
+    reason: str | None = None
+    """A part of a reason, in upper or lower case."""
     targets: tuple[str, ...] | None = None
     """Only entries about exactly these targets."""
     unreadable: tuple[str, ...] = ()
@@ -184,6 +186,9 @@ def _select(filters: Filters) -> sa.Select[Any]:
         query = query.where(sa.or_(audit.c.actor == filters.who, answered))
     if filters.targets is not None:
         query = query.where(audit.c.target.in_(filters.targets))
+    if filters.reason is not None:
+        said = LIKE_SIGN.sub(r"!\g<0>", json.dumps(filters.reason)[1:-1])
+        query = query.where(audit.c.detail.ilike(f'%"reason": "%{said}%', escape="!"))
     if filters.since is not None:
         query = query.where(audit.c.at >= micros(filters.since))
     for service in filters.unreadable:

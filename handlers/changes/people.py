@@ -54,6 +54,9 @@ def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
     words = ""
     if request.reason:
         words = f"“{public_text(request.reason, limit) if public else esc(request.reason, limit)}”"
+        if request.ticket:
+            ticket = esc(request.ticket)
+            words = words.replace(ticket, f"<{request.ticket_url}|{ticket}>", 1)
     if (cause := request.cause) is not None:
         whose = "their own" if request.requester == cause.requester else f"<@{cause.requester}>’s"
         if cause.is_automatic:
@@ -81,9 +84,12 @@ def needs_line(change: Change, where: str = "this channel") -> str:
 
 
 def missing_approvals(change: Change, where: str) -> str:
-    """Return whose approval is missing: that of the people who are mentioned, or of anyone else in the channel."""
-    who = " or ".join(map(mention, change.decision.summoned)) or f"someone else in {where}"
-    needed = change.decision.approvals_needed
+    """Return whose approval is missing: that of the people who are mentioned, of a role, or of anyone else in the channel."""
+    decision, needed = change.decision, change.decision.approvals_needed
+    who = " or ".join(map(mention, decision.summoned)) if decision.approvers_summoned else ""
+    if not who:
+        roles = " or ".join(map(esc, decision.approvers))
+        who = f"someone with the role {roles}" if roles else f"someone else in {where}"
     return f"approval from {who}" if needed == 1 else f"{needed} approvals from {who}"
 
 

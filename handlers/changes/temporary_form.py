@@ -1,4 +1,4 @@
-"""The form that asks how long a change is to last, and why, and then runs the command of the button that opened it."""
+"""The forms that ask how long a change is to last, or only why, and then run the command of the button that opened them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.clients.errors import NotFound
+from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import Block, section
 from handlers.blocks.modals import View, frame, metadata
 from handlers.errors import OldButton
-from handlers.grammar.command import Unclear
+from handlers.grammar.command import Command, Unclear
 from handlers.grammar.command_sentences import Context, sentence
 from handlers.grammar.parser import parse
 from handlers.grammar.time_fields import parse_expiry
 from handlers.members.commands import MembersGrant
-from handlers.rules.commands import RulesOff
+from handlers.rules.commands import RulesCommand, RulesOff
 from handlers.slack.registry import Click, Form, Recorded, clicks, submits
 from handlers.slack.reply import Caller, Modal, Reply
 from handlers.slack.running import run
@@ -41,31 +41,38 @@ GRANTED_FOR: Final[Mapping[str, str]] = {
 Temporary = RulesOff | MembersGrant
 
 
-def _parse_temporary(text: str) -> Temporary | None:
+def _parse(text: str) -> Command:
     try:
         command = parse(*text.partition(" ")[::2])
-    except Unclear:
-        return None
-    return command if isinstance(command, Temporary) else None
+    except Unclear as error:
+        raise OldButton from error
+    if "because" not in command.parts():
+        raise OldButton
+    return command
 
 
 @clicks("temporary")
+@clicks("reason")
 async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    if (command := _parse_temporary(click.value)) is None:
-        raise OldButton
+    command = _parse(click.value)
 
     async def fill() -> View:
-        return view(command, click.value, await _titles(command, gatehouse), caller.channel)
+        titles = await _titles(command, gatehouse)
+        if click.action == "temporary" and isinstance(command, Temporary):
+            return view(command, click.value, titles, caller.channel)
+        blocks = [section(sentence(command, Context(titles))), inputs.reason(command.because or "")]
+        data = {"command": click.value, "channel": caller.channel}
+        return frame("Reason", blocks, callback_id=CALLBACK, submit="Continue", metadata=data)
 
     return Modal(modals.loading_view("Gatehouse", caller.channel), fill)
 
 
-async def _titles(command: Temporary, gatehouse: Gatehouse) -> dict[str, str]:
-    if isinstance(command, MembersGrant):
+async def _titles(command: Command, gatehouse: Gatehouse) -> dict[str, str]:
+    if not isinstance(command, RulesCommand):
         return {}
     try:
         return {ref: (await gatehouse.rules.get(ref)).title for ref in command.refs}
-    except NotFound:
+    except ClientError:
         return {}
 
 
@@ -84,10 +91,10 @@ def view(command: Temporary, text: str, titles: Mapping[str, str], channel: str)
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """A *command* as its button has it, which this release may not know; and what was chosen, or typed, for it."""
+    """A command as its button has it, and what was chosen, or typed, for it. *length*: None where that wasn't asked."""
 
-    command: Temporary | None
-    length: str
+    command: str
+    length: str | None
     until: str
     because: str | None
 
@@ -95,8 +102,8 @@ class Submitted:
 def read(sent: View) -> Submitted:
     values = inputs.values_of(sent)
     return Submitted(
-        _parse_temporary(str(metadata(sent).get("command") or "")),
-        inputs.typed_value(values, LENGTH) or "",
+        str(metadata(sent).get("command") or ""),
+        inputs.typed_value(values, LENGTH),
         (inputs.typed_value(values, inputs.EXPIRY) or "").strip(),
         (inputs.typed_value(values, inputs.REASON) or "").strip() or None,
     )
@@ -104,10 +111,11 @@ def read(sent: View) -> Submitted:
 
 async def _run(sent: Submitted, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     """Run the command as if it was typed: with the rights that the caller has now, and announced by its card."""
-    if sent.command is None:
-        raise OldButton
-    command = replace(sent.command, expiry=parse_expiry(sent.until or sent.length), because=sent.because)
-    await run(command, caller, gatehouse)
+    command = _parse(sent.command).with_fields(because=sent.because)
+    if sent.length is not None:
+        command = command.with_fields(expiry=parse_expiry(sent.until or sent.length))
+    # What it would do was shown before it was asked why.
+    await run(command, replace(caller, confirmed=sent.length is None), gatehouse)
     change = await gatehouse.store.changes.find_by_key(caller.request)
     return Recorded(change) if change else modals.done_view("Gatehouse", f"See its card in <#{caller.channel}>.")
 

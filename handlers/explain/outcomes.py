@@ -29,6 +29,7 @@ from bot.changes.refusals import (
 from bot.clients import errors as client
 from bot.clients.lists import Incomplete
 from bot.policy.limits import StillRunning, TooFast
+from bot.policy.model import ReasonRequired
 from bot.store.db import CommitUnknown, StoreError, TargetBusy, UnreadableRow
 from handlers.blocks.messages import as_sentence, clock_time, code, esc, plural
 from handlers.changes.freeze_view import frozen_words, scope_in_sentence
@@ -193,6 +194,10 @@ OUTCOME_WORDS: Final[Table] = {
         next="Let it revert, or revert it now, and request it again with the end that you want.",
     ),
     Frozen: lambda e: frozen_words(e.freeze),
+    ReasonRequired: lambda e: Words(
+        f"This needs a reason{f': {esc(e.hint, 200)}' if e.hint else ''}.",
+        next="Give it after `because`, or in the field *Why* of a form.",
+    ),
     NoFreeze: lambda _: Words(
         "No freeze is called that, or it is over.",
         next="A freeze in the policy is lifted in the policy file.",

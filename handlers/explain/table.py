@@ -13,7 +13,7 @@ from bot.gatehouse import UnknownSite
 from bot.policy.access import NobodyCanApprove
 from bot.policy.inquiry import DirectoryUnavailable, EmailUnknown, NotAllowed
 from bot.policy.limits import StillRunning, TooFast
-from bot.policy.model import Irreconcilable
+from bot.policy.model import Irreconcilable, ReasonRequired
 from bot.rules.model import Groups, Rule
 from bot.rules.url import NotAUrl
 from bot.store.db import CommitUnknown, StoreError, TargetBusy
@@ -21,7 +21,7 @@ from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
 from handlers.blocks import inputs, menus, messages, modals
-from handlers.blocks.buttons import command_text, run_button
+from handlers.blocks.buttons import command_text, reason_button, run_button
 from handlers.blocks.messages import Block, Message, code, esc, join_words, plural, quote
 from handlers.blocks.modals import View
 from handlers.errors import GivenUp, Refusal, Table, TimeIsFar, TimeIsSkipped, Words
@@ -30,7 +30,7 @@ from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import Command, Unclear, slash
 from handlers.grammar.fields import WHICH_RULE
-from handlers.grammar.parser import parse
+from handlers.grammar.parser import Shorthand, expand, parse
 from handlers.grammar.tokens import escape_entities
 from handlers.members.commands import WHOSE, MembersList
 from handlers.rules.commands import RulesList, RulesShow
@@ -134,15 +134,17 @@ def says_unchanged(blocks: Iterable[Block]) -> bool:
     return any(block.get("block_id") in {UNCHANGED, modals.KEPT} for block in blocks)
 
 
-def problem(words: Words, *, asked: str, reference: str = "", attempted: bool = False) -> Message:
-    """Return an error in *words*, with buttons for what may be meant.
+def problem(
+    words: Words, *, asked: str, reference: str = "", attempted: bool = False, more: Block | None = None
+) -> Message:
+    """Return an error in *words*, with buttons for what may be meant, and one *more*.
 
     *asked* is the person's own text; *reference* finds the log line, where somebody may have to. *attempted*: they
     wanted to change something.
     """
     unchanged = "Nothing was changed." if attempted and words.unchanged else ""
-    buttons = (run_button(label, one, number) for number, (label, one) in enumerate(words.again.items()))
-    blocks = [messages.section(f":warning: {_words_text(words, unchanged)}"), *messages.actions(buttons)]
+    buttons = [run_button(label, one, number) for number, (label, one) in enumerate(words.again.items())]
+    blocks = [messages.section(f":warning: {_words_text(words, unchanged)}"), *messages.actions([more, *buttons])]
     text = " ".join(filter(None, (words.what, unchanged)))
     return _message(text, blocks, asked=asked, unchanged=bool(unchanged), reference=reference)
 
@@ -248,6 +250,7 @@ PASSING: Final = (*TROUBLE, TooFast, StillRunning, Frozen, TargetBusy, TooManyRe
 CORRECTED_AT: Final[Mapping[type[Exception], str]] = {
     **dict.fromkeys((TimeIsPast, EndsBeforeStart, TimeIsFar, TimeIsSkipped), inputs.START),
     FileGone: inputs.FILE,
+    ReasonRequired: inputs.REASON,
 }
 """Errors that somebody corrects in a form that has such an input, by its block id."""
 
@@ -278,4 +281,7 @@ def error_message(
     words = words_for(error)
     if isinstance(error, ClientError) and command is not None and not command.writes and command_text(command):
         words = replace(words, again={"Try again": command, **words.again})
-    return problem(words, asked=asked, reference=reference, attempted=attempted)
+    more = None
+    if isinstance(error, ReasonRequired) and command is not None:
+        more = reason_button("Give the reason…", expand(command, caller.shorthand or Shorthand()))
+    return problem(words, asked=asked, reference=reference, attempted=attempted, more=more)

@@ -122,7 +122,7 @@ def readable(changes: Iterable[Change], unreadable: Collection[str]) -> list[Cha
 
 
 async def _target_filters(text: str, every: Filters, gatehouse: Gatehouse) -> Filters:
-    """Return the filters for the target that *text* names, by the audit first, since it has deleted ones, too.
+    """Return the filters for the target or the reason that *text* names, by the audit first: it has deleted ones, too.
 
     Raises BadFilter, or what `find_rule` raises.
     """
@@ -132,7 +132,7 @@ async def _target_filters(text: str, every: Filters, gatehouse: Gatehouse) -> Fi
     named = replace(every, targets=tuple(await gatehouse.store.audit.find_targets(text)))
     is_exact = REFERENCE.fullmatch(text) or "@" in text or "/" in text
     exact = [*([rule] if RULE_ID.fullmatch(text) else []), *([part] if is_exact else [])]
-    for about in (*exact, named, part):
+    for about in (*exact, named, part, replace(every, reason=text)):
         if await gatehouse.store.audit.find(about, 1):
             return about
     if "rules" not in every.unreadable:

@@ -99,6 +99,20 @@ def test_a_right_file_is_read(file: Path) -> None:
                 ("segment", "[1]", 1, "text in quotes"),
             )
         ),
+        *(
+            ("approvals = 2", f"{lines}\n", f"guards.1{key}", words)
+            for lines, key, words in (
+                ('reason = "wanted"', ".reason", "write 'required'"),
+                ('reason = "required"\npattern = "(SUP"', ".pattern", "can't be evaluated"),
+                ('reason = "required"\npattern = "(?=a)"', ".pattern", "can't be evaluated"),
+                ('pattern = "SUP-[0-9]+"', "", "need reason"),
+                ('reason = "required"\nurl = "https://t.example/{}"', "", "needs a pattern"),
+                ('reason = "required"\npattern = "a"\nurl = "https://t.example/"', ".url", "with {} in it"),
+                ('reason = "required"\npattern = "a"\nurl = "t.example/{}"', ".url", "with {} in it"),
+                ('notify = ["S0LEADS01", "leads"]', ".notify.2", "there is no role “leads”"),
+                ('notify = "S0LEADS01"', ".notify", "write a list"),
+            )
+        ),
         ('expires = "2h"', 'expires = "2 hours or so"', "guards.1.expires", "duration"),
         ('expires = "2h"', "expires = 7200", "guards.1.expires", "such as 30m"),
         ('expires = "2h"', "expires = true", "guards.1.expires", "such as 30m"),

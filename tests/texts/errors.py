@@ -17,7 +17,7 @@ from bot.policy.access import NobodyCanApprove
 from bot.policy.freezes import ChatFreeze
 from bot.policy.inquiry import DirectoryUnavailable, EmailUnknown, NotAllowed
 from bot.policy.limits import EXPORT_RATE, StillRunning, TooFast
-from bot.policy.model import Irreconcilable, Why
+from bot.policy.model import Irreconcilable, ReasonRequired, Why
 from bot.rules.url import NotAUrl
 from bot.store.db import CommitUnknown, StoreError, TargetBusy, UnreadableRow
 from bot.text.documents import NestedTooDeep
@@ -112,6 +112,7 @@ def rights() -> Iterator[Sample]:
         yield why.value.replace("_", " "), of(error, attempted=True)
     yield "nobody can approve", of(NobodyCanApprove(2, 1, ("oncall",)), attempted=True)
     yield "different approvers", of(Irreconcilable(("oncall", "leads")), attempted=True)
+    yield "a reason", of(ReasonRequired("a ticket such as SUP-123"), attempted=True)
     yield "Slack tells no emails", of(EmailUnknown(), attempted=True)
     yield "Slack says nothing", of(DirectoryUnavailable("who you are"), attempted=True)
     yield "Slack is in trouble", of(DirectoryUnavailable("who you are", "service_unavailable"), attempted=True)

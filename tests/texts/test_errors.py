@@ -338,6 +338,11 @@ Parts of this need different approvers (oncall, leads), so it can’t be one req
 (warning) Parts of this need different approvers (oncall, leads), so it can’t be one request.
 Nothing was changed. Request the parts one by one, or one site at a time.\
 """,
+            "a reason": """\
+This needs a reason: a ticket such as SUP-123. Nothing was changed.
+(warning) This needs a reason: a ticket such as SUP-123.
+Nothing was changed. Give it after `because`, or in the field Why of a form.\
+""",
             "Slack tells no emails": """\
 Slack doesn’t tell Gatehouse people’s emails, so it can’t tell whether a second account is a second person. Nothing was changed.
 (warning) Slack doesn’t tell Gatehouse people’s emails, so it can’t tell whether a second account is a second person.

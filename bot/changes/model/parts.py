@@ -52,6 +52,9 @@ class ChangeRequest:
     requester: str
     channel: str
     reason: str = ""
+    ticket: str = ""
+    """The part of *reason* that the policy has a URL for."""
+    ticket_url: str = ""
     warnings: tuple[str, ...] = ()
     """What is wrong with it although it may be applied, one plain sentence each, for those who decide."""
     undoes: str | None = None
@@ -105,6 +108,8 @@ class ChangeDecision:
     """Names of the roles whose people may go ahead alone."""
     summoned: tuple[str, ...] = ()
     """Ids of the people and user groups that the request mentions."""
+    approvers_summoned: bool = True
+    """Whether these may approve it; else the policy only wants them to know."""
     expires: datetime | None = None
     approvals: tuple[Approval, ...] = ()
     decided_by: str | None = None
@@ -123,6 +128,7 @@ class ChangeDecision:
             self_approval=other.self_approval,
             break_glass=other.break_glass,
             summoned=other.summoned,
+            approvers_summoned=other.approvers_summoned,
         )
 
     def has_requirements_of(self, other: ChangeDecision) -> bool:
