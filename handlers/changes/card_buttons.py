@@ -48,29 +48,32 @@ def buttons_of(change: Change, progress: Progress | None, *, is_frozen: bool = F
 
 
 def decision_buttons(change: Change, *, is_frozen: bool = False) -> list[Block | None]:
-    """Return the buttons that decide about a request; rights are checked at the click. *is_frozen*: a freeze blocks it."""
-    style = "danger" if change.edit.kind.destroys else "primary"
-    if change.decision.guard is Guard.CONFIRM:
-        yes = confirm_label(change)
-        no = f"Keep {thing_of(change)}" if change.edit.kind.destroys and not change.is_bulk else "Withdraw"
+    """Return the buttons that decide about a request: the override where that is what is left, then yes, then no, then the rest.
+
+    Rights are checked at the click. *is_frozen*: a freeze blocks it.
+    """
+    destroys, is_own = change.edit.kind.destroys, change.decision.guard is Guard.CONFIRM
+    yes = confirm_label(change) if is_own else APPROVE.get(change.edit.kind, "Approve")
+    asked = question(change, yes) if change.is_bulk or destroys else None
+    style = "danger" if destroys else "primary"
+    override = decision_button(change, "Emergency override…", "break_glass") if change.decision.break_glass else None
+    if is_own:
+        no = f"Keep {thing_of(change)}" if destroys and not change.is_bulk else "Withdraw"
         return [
-            decision_button(change, yes, "confirm", style=style, confirm=question(change, yes)),
+            override if is_frozen else None,
+            decision_button(change, yes, "confirm", style=style, confirm=asked),
             decision_button(change, no, "keep"),
-            _override_button(change) if is_frozen else None,
         ]
-    yes = APPROVE.get(change.edit.kind, "Approve") if change.edit.kind.destroys else "Approve"
-    asked = question(change, yes) if change.is_bulk or change.edit.kind.destroys else None
+    # Nobody who could approve was found.
+    is_blocked = is_frozen or not change.decision.summoned
     return [
+        override if is_blocked else None,
         decision_button(change, yes, "approve", style=style, confirm=asked),
         decision_button(change, "Deny…", "deny"),
         decision_button(change, "Withdraw", "keep"),
         _switch_off_button(change),
-        _override_button(change),
+        None if is_blocked else override,
     ]
-
-
-def _override_button(change: Change) -> Block | None:
-    return decision_button(change, "Emergency override…", "break_glass") if change.decision.break_glass else None
 
 
 def _switch_off_button(change: Change) -> Block | None:

@@ -145,4 +145,4 @@ def explain_place(message: Message, channel: str, *, shared: bool) -> Message:
 
 def decision_blocks(change: Change, groups: Groups | None) -> list[Block]:
     """Return the two buttons of a card that decide, below the notes on groups: for a full view whose reader can decide."""
-    return [*group_notes(change, groups), *messages.actions(decision_buttons(change)[:2])]
+    return [*group_notes(change, groups), *messages.actions(decision_buttons(change)[1:3])]

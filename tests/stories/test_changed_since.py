@@ -92,7 +92,7 @@ async def test_an_end_that_was_asked_for_is_bound_to_what_it_showed(
     asked = await alice.sees_change(state=State.PROPOSED)
     theirs = edited(workspace, OLD, name="Renamed in the incident")
 
-    await alice.clicks(asked, "v1.decide.confirm", confirm=True)
+    await alice.clicks(asked, "v1.decide.confirm")
     await alice.sees_change(state=State.STALE)
 
     assert workspace.services.rules.get(OLD) == theirs

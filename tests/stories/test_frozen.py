@@ -296,7 +296,7 @@ async def test_the_emergency_override_passes(
 ) -> None:
     await bob.does(FREEZE)
     card = await alice.says(f"/rules off {OLD}")
-    await alice.clicks(card, "v1.decide.confirm", confirm=True)
+    await alice.clicks(card, "v1.decide.confirm")
     await alice.sees_problem()
     await alice.overrides(card)
     done = await alice.sees_change(where=lambda change: change.decision.glass_broken)
@@ -314,7 +314,7 @@ async def test_a_card_says_what_is_frozen_as_long_as_it_is(
     await bob.clicks(freeze, "Lift")
     await until(lambda: "cutover" not in str(card.blocks))
     assert "v1.decide.break_glass" not in {one["action_id"] for one in buttons(card.blocks)}
-    await alice.clicks(card, "v1.decide.confirm", confirm=True)
+    await alice.clicks(card, "v1.decide.confirm")
     await alice.sees_change()
 
 

@@ -82,7 +82,7 @@ async def test_what_somebody_changed_since_is_not_overwritten(workspace: Sandbox
     await alice.clicks(await alice.sees_change(state=State.STALE), "Request again")
     asked = await alice.sees_change(state=State.PROPOSED)
     assert workspace.services.rules.get(OLD) == theirs
-    await alice.clicks(asked, "v1.decide.confirm", confirm=True)
+    await alice.clicks(asked, "v1.decide.confirm")
     assert (await alice.sees_change(where=undone)).ts == card.ts
 
     now = workspace.services.rules.get(OLD) or {}

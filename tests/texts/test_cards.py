@@ -98,7 +98,7 @@ On · Redirect
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 This card doesn’t show everything. Press Details before you decide.
-[Details]  [Approve]  [Deny…]  ⋯ [Withdraw]  [Emergency override…]\
+[Details]  [Emergency override…]  [Approve]  ⋯ [Deny…]  [Withdraw]\
 """,
             "switch off a group": """\
 @alice: Switch off the group “Experiments”? “we test”
@@ -1293,8 +1293,7 @@ Only @alice can confirm it until 2026-11-22 01:24 UTC.
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Switch off]  [Withdraw]  ⋯ [Emergency override…]  [Details]
-  [Switch off] asks: Switch off “Sale 2026”? / It takes effect on 2026-11-25 01:24 UTC. You can undo it. [Cancel] [Switch off]\
+[Emergency override…]  [Switch off]  ⋯ [Withdraw]  [Details]\
 """,
             "overridden for a time": """\
 Switch off “Sale 2026”: planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>
