@@ -57,11 +57,17 @@ def run_button(
     return button(label, f"v1.run.{number}", command_text(command), style=style, spoken=spoken)
 
 
-def temporary_button(
-    label: str, command: Command, number: int | str, *, style: str | None = None, spoken: str = ""
+def ask_button(
+    label: str, command: Command | type[Command], number: int | str, *, style: str | None = None, spoken: str = ""
 ) -> Block | None:
-    """Return a button that asks how long and why, and then does the same as typing *command*."""
-    return button(label, f"v1.temporary.{number}", command_text(command), style=style, spoken=spoken)
+    """Return a button of the form that asks for what *command* doesn't say, and then does the same as typing it."""
+    text = command_text(command) if isinstance(command, Command) else f"{command.service} {command.verb}"
+    return button(label, f"v1.ask.{number}", text, style=style, spoken=spoken)
+
+
+def ask_buttons(*kinds: type[Command]) -> list[Block | None]:
+    """Return the button of the form of each of *kinds*."""
+    return [ask_button(f"{kind.title()}…", kind, kind.verb) for kind in kinds]
 
 
 def reason_button(label: str, command: Command) -> Block | None:

@@ -87,10 +87,10 @@ def start(value: str) -> Block:
 EXPIRY: Final = "expiry"
 
 
-def expiry(value: str, label: str = "Until") -> Block:
+def expiry(value: str, label: str = "Until", *, optional: bool = True) -> Block:
     """Return an input for the time at which a change is to be reverted; empty for never."""
     hint = "A time such as Friday 18:00, or a duration such as 2h or 7d. It reverts automatically then."
-    return text(EXPIRY, label, value, optional=True, placeholder="Friday 18:00", hint=hint)
+    return text(EXPIRY, label, value, optional=optional, placeholder="Friday 18:00", hint=hint)
 
 
 CHANNEL: Final = "channel"
@@ -130,19 +130,40 @@ def option(value: str, words: str = "") -> Block:
     return {"text": plain_text(shown, MAX_OPTION_LENGTH), "value": value}
 
 
-def _choice(kind: str, block_id: str, label: str, options: Mapping[str, str], chosen: str | None) -> Block:
+def _choice(
+    kind: str, block_id: str, label: str, options: Mapping[str, str], chosen: str | None, *, optional: bool = False
+) -> Block:
     """Return an input for one of *options*, of which the *chosen* one is proposed: at most MAX_OPTIONS."""
     offered = {str(value): option(str(value), words) for value, words in options.items()}
     element: Block = {"type": kind, "action_id": action_id(block_id), "options": [*offered.values()]}
     if chosen in offered:
         element["initial_option"] = offered[chosen]
-    return _input(block_id, label, element, optional=False)
+    return _input(block_id, label, element, optional=optional)
 
 
-def menu(block_id: str, label: str, options: Mapping[str, str], chosen: str | None, *, dispatch: bool = False) -> Block:
+def menu(
+    block_id: str,
+    label: str,
+    options: Mapping[str, str],
+    chosen: str | None,
+    *,
+    optional: bool = False,
+    dispatch: bool = False,
+) -> Block:
     """Return a menu of one choice. *options*: what each value is called."""
-    block = _choice("static_select", block_id, label, options, chosen)
+    block = _choice("static_select", block_id, label, options, chosen, optional=optional)
     return block | {"dispatch_action": True} if dispatch else block
+
+
+def search(block_id: str, label: str, action_id: str, *, several: bool, optional: bool) -> Block:
+    """Return a menu that finds while one types, by the `offers` of *action_id*."""
+    element = {
+        "type": "multi_external_select" if several else "external_select",
+        "action_id": action_id,
+        "placeholder": label_text("Type to search"),
+        "min_query_length": 0,
+    }
+    return _input(block_id, label, element, optional=optional)
 
 
 def radios(block_id: str, label: str, options: Mapping[str, str], chosen: str | None = None) -> Block:
@@ -192,7 +213,7 @@ def values_of(view: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _state(values: Mapping[str, Any], block_id: str) -> Mapping[str, Any]:
     """Return the value of one input as Slack sends it; empty where the form has no such input."""
-    return (values.get(block_id) or {}).get(action_id(block_id)) or {}
+    return next(iter((values.get(block_id) or {}).values()), None) or {}
 
 
 def find_untouched(view: Mapping[str, Any]) -> frozenset[str]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from bot.members.model import Member
 from bot.rules.model import Rule
+from bot.text.search import has_words
 from handlers.blocks import messages
 from handlers.blocks.inputs import MAX_OPTIONS, MAX_VALUE_LENGTH, option
 from handlers.blocks.messages import Block, clip
-from handlers.blocks.modals import View, frame
 from handlers.errors import NothingPicked
 
 NOT_READ: Final = "-"
@@ -34,18 +34,6 @@ def _menu(action_id: str, hint: str) -> Block:
         "placeholder": messages.plain_text(hint, 150),
         "min_query_length": 0,
     }
-
-
-def rule_modal(channel: str) -> View:
-    return _modal("Find a rule", "*Which rule?* Typos are fine.", rule_menu(), channel)
-
-
-def member_modal(channel: str) -> View:
-    return _modal("Find a member", "*Who?* Typos are fine.", member_menu(), channel)
-
-
-def _modal(title: str, words: str, menu: Block, channel: str) -> View:
-    return frame(title, [messages.section(words, menu)], callback_id="v1.pick", metadata={"channel": channel})
 
 
 def rule_options(rules: Iterable[Rule]) -> list[Block]:
@@ -84,6 +72,11 @@ def member_options(members: Iterable[tuple[str, Member]], *, sites: int) -> list
 def options(lines: Sequence[tuple[str, str]]) -> list[Block]:
     """Label and value of each; what Slack would not hand back whole is left out."""
     return [option(value, label) for label, value in lines if len(value) <= MAX_VALUE_LENGTH][:MAX_OPTIONS]
+
+
+def named_options(typed: str, names: Mapping[str, str]) -> list[Block]:
+    """Return a line for each of *names*, by its value, that has all words of what was *typed*."""
+    return options([(name, value) for value, name in names.items() if has_words(typed, name)])
 
 
 def notice_options(words: str) -> list[Block]:

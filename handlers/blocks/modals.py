@@ -180,7 +180,9 @@ def notice(message: Message, channel: str = "") -> View:
 
 FULL_CHANGE: Final = "v1.full"
 """The callback id of the modal that shows all of a change, with the buttons that decide about it."""
-PANELS: Final = frozenset({"v1.notice", "v1.loading", "v1.done", "v1.pick", FULL_CHANGE})
+CONFIRMED: Final = "confirmed"
+"""In the metadata of a form: what it stands for was shown before."""
+PANELS: Final = frozenset({"v1.notice", "v1.loading", "v1.done", FULL_CHANGE})
 """Modals in which nothing is typed, so that an answer may take their place."""
 
 

@@ -11,7 +11,7 @@ from bot.changes.model.items import DONE, NOT_DONE, Item, Outcome
 from bot.changes.model.parts import Guard, Held, RevertFailure
 from bot.changes.model.states import State
 from handlers.blocks import messages
-from handlers.blocks.buttons import VISIBLE, decide_button, run_button, temporary_button, with_menu
+from handlers.blocks.buttons import VISIBLE, ask_button, decide_button, run_button, with_menu
 from handlers.blocks.messages import Block, Message
 from handlers.changes.completeness import is_short
 from handlers.changes.confirmations import confirm_label, question, thing_of, undo_question
@@ -143,7 +143,7 @@ def _switch_off_again_button(change: Change) -> Block | None:
     """Return the button that switches a rule off again once that was reverted at its end; its form asks for how long."""
     if new_status(change.edit) != "off" or change.edit.target.service != "rules":
         return None
-    return temporary_button("Switch off again…", RulesOff(refs=(change.edit.target.key or "",)), "again")
+    return ask_button("Switch off again…", RulesOff(refs=(change.edit.target.key or "",)), "again")
 
 
 def _retry_button(change: Change, progress: Progress) -> Block | None:

@@ -12,10 +12,10 @@ from bot.gatehouse import Gatehouse
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import section
 from handlers.blocks.modals import View, done_view, frame, metadata
+from handlers.changes.command_form import FOR_GOOD, LENGTH
 from handlers.changes.decisions import change_of_click
 from handlers.changes.requests import resolve_end
 from handlers.changes.subject import new_status
-from handlers.changes.temporary_form import FOR_GOOD, LENGTH
 from handlers.changes.times import when
 from handlers.changes.titles import request_title
 from handlers.errors import OldButton

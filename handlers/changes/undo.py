@@ -25,8 +25,8 @@ from handlers.gatehouse.audit_view import ACTIONS, event_text
 from handlers.gatehouse.commands import GatehouseUndo, GatehouseUnfreeze
 from handlers.grammar.tokens import unquote_reason
 from handlers.rules.rule_refs import ACT, find_change
-from handlers.slack.registry import handles
-from handlers.slack.reply import Announced, Caller, Private, Reply
+from handlers.slack.registry import Click, clicks, handles
+from handlers.slack.reply import Announced, Caller, Private, Reply, ShownFirst
 from handlers.slack.running import run
 
 CHANGED: Final = frozenset({"requested", "planned", "approved", "started"})
@@ -85,6 +85,11 @@ async def find_undo(reference: str | None, caller: Caller, gatehouse: Gatehouse)
         return Undo(change, ended, act.detail["ended_as_typed"])
     did = "withdrawn" if act.event == "cancelled" else ACTIONS.get(act.event, act.event)
     raise NothingToUndo(None, f"*{request_title(change)}*, {did} by you")
+
+
+@clicks("undo")
+async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    raise ShownFirst(GatehouseUndo())
 
 
 @handles(GatehouseUndo)

@@ -21,7 +21,7 @@ from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
 from handlers.blocks import inputs, menus, messages, modals
-from handlers.blocks.buttons import command_text, reason_button, run_button
+from handlers.blocks.buttons import ask_button, command_text, reason_button, run_button
 from handlers.blocks.messages import Block, Message, code, esc, join_words, plural, quote
 from handlers.blocks.modals import View
 from handlers.errors import GivenUp, Refusal, Table, TimeIsFar, TimeIsSkipped, Words
@@ -29,10 +29,9 @@ from handlers.explain.outcomes import OUTCOME_WORDS
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import Command, Unclear, slash
-from handlers.grammar.fields import WHICH_RULE
 from handlers.grammar.parser import Shorthand, expand, parse
 from handlers.grammar.tokens import escape_entities
-from handlers.members.commands import WHOSE, MembersList
+from handlers.members.commands import MembersList
 from handlers.rules.commands import RulesList, RulesShow
 from handlers.rules.pairs_view import status_name
 from handlers.rules.reasons import type_word
@@ -158,9 +157,8 @@ def unclear_message(error: Unclear, *, asked: str) -> Message:
     """Return what was not understood, the nearest harmless command as a button, and the lines of help that may be meant."""
     is_attempt = bool(error.about) and all(kind.writes for kind in error.about)
     unchanged = " Nothing was changed." if is_attempt else ""
-    menu = MENUS[error.lacks](error.about[0].verb) if error.lacks in MENUS else None
-    blocks = [messages.section(f":thinking_face: *{esc(error.what, 400)}*{unchanged}", menu)]
-    if error.about and menu is None:
+    blocks = [messages.section(f":thinking_face: *{esc(error.what, 400)}*{unchanged}")]
+    if error.about:
         lines = "\n".join(
             f"`{slash(f'{kind.service} {escape_entities(kind.example or kind.verb)}')}`  {kind.summary}"
             for kind in error.about
@@ -171,12 +169,9 @@ def unclear_message(error: Unclear, *, asked: str) -> Message:
     if error.suggestion is not None:
         root, _, rest = error.suggestion.partition(" ")
         suggested = run_button(f"Run {slash(root)} {rest}", parse(root, rest), 0, style="primary")
-    blocks += messages.actions([suggested, run_button("Show examples", GatehouseHelp(), "help")])
+    form = ask_button("Open the form…", error.about[0], "form", style="primary") if error.lacks else None
+    blocks += messages.actions([form, suggested, run_button("Show examples", GatehouseHelp(), "help")])
     return _message(f"{esc(error.what)}{unchanged}", blocks, asked=asked, unchanged=bool(unchanged))
-
-
-MENUS: Final = {WHICH_RULE: menus.rule_menu, WHOSE: menus.member_menu}
-"""Where what a command lacks can be looked for: what is chosen is shown, with the buttons of what can be done to it."""
 
 
 def not_one_message(error: NotOne, *, asked: str, attempted: bool = False) -> Message:

@@ -168,7 +168,7 @@ def _person_id(text: str | None, caller: Caller) -> str | None:
 
 @handles(GatehouseHelp)
 async def show_help(command: GatehouseHelp, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(views.help_page())
+    return Private(views.menu())
 
 
 @handles(GatehouseStatus)

@@ -163,6 +163,7 @@ class GatehouseUnfreeze(GatehouseCommand):
 @dataclass(frozen=True)
 class GatehouseAudit(GatehouseCommand):
     needs = ("audit.read",)
+    label = "Search the record"
     verb, summary = "audit", "List who changed what, when and why"
     example = "audit since:24h"
     who: str | None = takes(Who("who:@x"))
@@ -174,6 +175,7 @@ class GatehouseAudit(GatehouseCommand):
 @dataclass(frozen=True)
 class GatehouseDigest(GatehouseCommand):
     needs = ("audit.read",)
+    label = "Handover"
     verb = "digest"
     summary = "Show what changed in the last day or another time, and what waits"
     example = "digest 12h"
@@ -197,5 +199,5 @@ class GatehouseWhoami(GatehouseCommand):
 @dataclass(frozen=True)
 class GatehouseHelp(GatehouseCommand):
     verb, synonyms = "help", ("?",)
-    summary = "Show everyday examples"
+    summary = "Menu: everything you can do, with everyday examples"
     example = "help"

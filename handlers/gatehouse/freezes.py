@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import glob
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bot.changes.freezing import NoFreeze
 from bot.changes.model.documents import Document
@@ -12,15 +12,25 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import LISTS, ChatFreeze, Freeze
+from bot.rules.lint.coverage import hosts_of
 from bot.text.documents import NestedTooDeep
-from handlers.blocks.messages import ListPage
+from handlers.blocks import menus
+from handlers.blocks.messages import Block, ListPage
 from handlers.changes import freeze_view
 from handlers.changes.list_view import MAX_LISTED
 from handlers.changes.requests import resolve_end, resolve_start
-from handlers.gatehouse.commands import Covered, GatehouseFreeze, GatehouseFreezes, GatehouseUnfreeze, parse_covered
+from handlers.gatehouse.commands import (
+    HOST,
+    Covered,
+    GatehouseFreeze,
+    GatehouseFreezes,
+    GatehouseUnfreeze,
+    parse_covered,
+)
 from handlers.grammar.tokens import unquote_reason
+from handlers.members.member_refs import all_segments
 from handlers.rules.rule_edit import find_group, list_groups
-from handlers.slack.registry import handles
+from handlers.slack.registry import handles, offers
 from handlers.slack.reply import Caller, Posted, Private, Reply, ShownFirst
 
 
@@ -81,6 +91,21 @@ async def _freeze_lists(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str,
             return {"segments": (glob.escape(found.names[0]),)}
         case _:
             return {"hosts": found.names}
+
+
+@offers("pick.scope", needs="freeze")
+async def offer_scopes(typed: str, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
+    """Offer what a freeze may cover: everything, what was typed where that is a host, hosts of rules, groups, sites, segments."""
+    rules, groups = (await gatehouse.rules.recent()).known, await gatehouse.groups.groups()
+    named = {
+        "group": groups.names.values() if groups is not None else (),
+        "site": gatehouse.sites,
+        "segment": await all_segments(gatehouse),
+    }
+    hosts = {host for rule in rules for host in hosts_of(rule)} | ({typed} if HOST.fullmatch(typed) else set())
+    scopes = {"everything": freeze_view.EVERYTHING} | {host: host for host in sorted(hosts)}
+    scopes |= {f"{kind}:{name}": f"{name} ({kind})" for kind, names in named.items() for name in names}
+    return menus.named_options(typed, scopes)
 
 
 @handles(GatehouseUnfreeze)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, TypeVar
 
 from bot import __version__
@@ -14,13 +15,22 @@ from bot.health import Health, Level
 from bot.policy.freezes import Freeze
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
-from handlers.blocks.buttons import run_button
+from handlers.blocks.buttons import ask_buttons, button, run_button
 from handlers.blocks.messages import ListPage, Message, as_sentence, code, esc, join_words
 from handlers.changes.freeze_view import short_list
 from handlers.changes.list_view import RowFacts, empty_message, list_message, more_line, nothing_text, open_button, rows
 from handlers.changes.titles import STATES
 from handlers.explain.why_not import WHY_NOT
-from handlers.gatehouse.commands import GatehouseAudit, GatehousePending, GatehousePlanned, GatehouseWhoami
+from handlers.gatehouse.commands import (
+    GatehouseAudit,
+    GatehouseDigest,
+    GatehouseFreeze,
+    GatehouseFreezes,
+    GatehousePending,
+    GatehousePlanned,
+    GatehouseStatus,
+    GatehouseWhoami,
+)
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersMenu
 from handlers.rules.commands import RulesMenu
@@ -38,22 +48,33 @@ EXAMPLES: Final = (
     ("gatehouse", "undo", "undo the last thing that you did here"),
 )
 """What people need on most days: the service, what is typed after it, and what it does. No emails: a channel sees them masked."""
-OWN_WORDS: Final = "Or type it in your own words. Gatehouse shows what would change, and waits for your click."
+OWN_WORDS: Final = "Or use your own words. Gatehouse shows what would change, and waits for your click."
 
 
-def help_page() -> Message:
-    """Return everyday examples, and buttons that show the rest."""
+def menu() -> Message:
+    """Return what can be done with Gatehouse, by clicks and by everyday examples of what can be typed."""
     lines = [f"`{slash(f'{service} {text}')}`  {does}" for service, text, does in EXAMPLES]
-    buttons = (
-        run_button("Rules", RulesMenu(), 0),
-        run_button("Members", MembersMenu(), 1),
-        run_button("Show pending", GatehousePending(), 2),
-        run_button("Show what is planned", GatehousePlanned(), 3),
-        run_button("Show what changed", GatehouseAudit(), 4),
-        run_button("Show what I can do", GatehouseWhoami(), 5),
+    rows = (
+        [run_button("Rules", RulesMenu(), "rules"), run_button("Members", MembersMenu(), "members")],
+        [
+            run_button("Waiting for you", GatehousePending(), "pending", style="primary"),
+            run_button("Planned", GatehousePlanned(), "planned"),
+            run_button("What changed", GatehouseAudit(), "audit"),
+            *ask_buttons(GatehouseAudit),
+            run_button("Handover", GatehouseDigest(), "digest"),
+        ],
+        [
+            button("Undo my last change…", "v1.undo", "last"),
+            *ask_buttons(GatehouseFreeze),
+            run_button("What is frozen", GatehouseFreezes(), "freezes"),
+            run_button("What may I do?", GatehouseWhoami(), "whoami"),
+            run_button("Status", GatehouseStatus(), "status"),
+        ],
     )
-    shown = messages.section("\n".join(["*What you can do with Gatehouse*", *lines]))
-    return messages.message("Gatehouse help", [shown, messages.context(OWN_WORDS), *messages.actions(buttons)])
+    buttons = chain.from_iterable(map(messages.actions, rows))
+    examples = messages.section("\n".join(["*Or type*", *lines]))
+    head = messages.section("*What do you want to do?*")
+    return messages.message("Gatehouse", [head, *buttons, examples, messages.context(OWN_WORDS)])
 
 
 PARTS: Final = {

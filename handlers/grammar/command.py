@@ -169,6 +169,8 @@ class Command(Common):
     service: ClassVar[str] = ""
     verb: ClassVar[str] = ""
     synonyms: ClassVar[tuple[str, ...]] = ()
+    label: ClassVar[str] = ""
+    """What its button and its form are called, where its verb alone doesn't say enough."""
     summary: ClassVar[str] = ""
     """One line of help."""
     example: ClassVar[str] = ""
@@ -180,6 +182,11 @@ class Command(Common):
     """The operation of the policy that shows what it is about, which the caller must be allowed whatever else it does."""
     needs: ClassVar[tuple[str, ...]] = ()
     """The caller must be allowed one of these: what a form or a file changes is known only when it is submitted."""
+
+    @classmethod
+    def title(cls) -> str:
+        """Return what its button and its form are called."""
+        return cls.label or cls.verb.capitalize()
 
     @classmethod
     def acts(cls) -> Sequence[Act]:

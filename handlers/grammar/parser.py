@@ -67,6 +67,13 @@ def parse(service: str, text: str) -> Command:
     raise _unknown_command(service, words[0], rest)
 
 
+def split_verb(service: str, text: str) -> tuple[type[Command], Rest] | None:
+    """Return the command whose verb begins *text* after ``/service``, and the words after it; None where no verb does."""
+    service, words = _split_typed(service, text)
+    kind = VERBS.get(service, {}).get(words[0].keyword) if words else None
+    return (kind, Rest(kind, words[1:])) if kind is not None else None
+
+
 def is_spelled(service: str, text: str) -> bool:
     """Whether *text* after ``/service`` has the verb of its command as help spells it, and no synonym."""
     service, words = _split_typed(service, text)

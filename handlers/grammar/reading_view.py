@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Final
 
 from handlers.blocks import messages
-from handlers.blocks.buttons import command_text, run_button, temporary_button, turn_button
+from handlers.blocks.buttons import ask_button, command_text, run_button, turn_button
 from handlers.blocks.messages import Block, Message, code, esc, join_words, quote
 from handlers.gatehouse.commands import GatehouseStatus
 from handlers.grammar.command import Command, slash
@@ -33,13 +33,10 @@ from handlers.rules.commands import (
     RulesDelete,
     RulesEdit,
     RulesExport,
-    RulesGroup,
-    RulesHistory,
     RulesList,
     RulesMake,
     RulesNew,
     RulesOff,
-    RulesOn,
     RulesSet,
     RulesShow,
     RulesWhich,
@@ -109,7 +106,7 @@ def _form_button(command: Command, number: int) -> Block | None:
     """Return the button of a form that asks for the rest of *command*."""
     match command:
         case RulesOff(refs=(_,)) | MembersGrant():
-            return temporary_button(f"{_verb_label(command)}…", command, number)
+            return ask_button(f"{_verb_label(command)}…", command, number)
         case RulesNew() | RulesEdit() | RulesCopy() | MembersAdd() | MembersEdit():
             return run_button("Open the form…", command, number)
         case _:
@@ -253,22 +250,4 @@ def _verb_label(command: Command) -> str:
     """Return a verb for the button of one of several readings."""
     if isinstance(command, RulesMake):
         return "Redirect" if command.destination else "Block"
-    return LABELS.get(type(command), command.verb.capitalize())
-
-
-LABELS: Final[Mapping[type[Command], str]] = {
-    RulesOff: "Switch off",
-    RulesOn: "Switch on",
-    RulesSet: "Change rule",
-    RulesDelete: "Delete rule",
-    RulesGroup: "Switch group",
-    RulesEdit: "Edit rule",
-    MembersGrant: "Grant access",
-    MembersRevoke: "Revoke access",
-    MembersRemove: "Remove member",
-    MembersMove: "Change email",
-    MembersWhy: "Check access",
-    RulesWhich: "Check URL",
-    RulesHistory: "Show history",
-}
-"""Labels of commands whose verb alone doesn't say enough."""
+    return command.title()

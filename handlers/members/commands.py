@@ -174,6 +174,7 @@ class MembersFiltered(Command):
 
 @dataclass(frozen=True)
 class MembersList(MembersFiltered, MembersCommand):
+    label = "Search members"
     verb, synonyms = "list", ("ls", "find", "search")
     summary = "List or search members"
     example = "list anna segment:vip"
@@ -183,7 +184,7 @@ class MembersList(MembersFiltered, MembersCommand):
 @dataclass(frozen=True)
 class MembersShow(MembersCommand):
     verb, synonyms = "show", ("get", "view", "info")
-    summary = "Show members; without EMAIL, search as you type"
+    summary = "Show members"
     example = "show anna@example.com"
     emails: tuple[str, ...] = takes(OnlyEmails("EMAIL…"), ())
     site: str | None = takes(SITE)
@@ -199,6 +200,7 @@ class MembersSegments(MembersCommand):
 
 @dataclass(frozen=True)
 class MembersWhy(MembersCommand):
+    label = "Check access"
     verb = "why"
     summary = "Say why someone has access or doesn’t, on every site"
     example = "why anna@example.com vip"
@@ -236,6 +238,7 @@ class MemberAlone(Text):
 @dataclass(frozen=True)
 class MembersEdit(MembersCommand):
     needs = ("member.update", "member.grant", "member.revoke")
+    label = "Edit member"
     verb, synonyms = "edit", ("change", "update")
     summary = "Edit a member’s name and segments (opens a form)"
     example = "edit anna@example.com"
@@ -247,6 +250,7 @@ class MembersEdit(MembersCommand):
 @dataclass(frozen=True)
 class MembersGrant(Temporary, MembersCommand):
     needs = ("member.grant",)
+    label = "Grant access"
     verb, synonyms = "grant", ("give",)
     summary = "Grant access to segments, also for a limited time"
     example = "grant anna@example.com vip"
@@ -259,6 +263,7 @@ class MembersGrant(Temporary, MembersCommand):
 @dataclass(frozen=True)
 class MembersRevoke(Planned, MembersCommand):
     needs = ("member.revoke",)
+    label = "Revoke access"
     verb, synonyms = "revoke", ("take",)
     summary = "Revoke access to segments"
     example = "revoke anna@example.com vip because the plan ended"
@@ -272,6 +277,7 @@ class MembersRevoke(Planned, MembersCommand):
 @dataclass(frozen=True)
 class MembersRemove(Planned, MembersCommand):
     needs = ("member.remove",)
+    label = "Remove member"
     verb, synonyms = "remove", ("delete", "rm", "del")
     summary = "Remove members; asks before it does"
     example = "remove anna@example.com because she asked for it"
@@ -284,6 +290,7 @@ class MembersRemove(Planned, MembersCommand):
 @dataclass(frozen=True)
 class MembersMove(Planned, MembersCommand):
     needs = ("member.add",)
+    label = "Change email"
     verb, synonyms = "move", ("rename",)
     summary = "Add a member’s new email, with the same name and segments; the old one is removed on its card"
     example = "move anna@example.com to anna.berg@example.com"
@@ -306,6 +313,7 @@ class MembersOffboard(Planned, MembersCommand):
 
 @dataclass(frozen=True)
 class MembersExport(MembersFiltered, MembersCommand):
+    label = "Export members"
     verb = "export"
     summary = "Export members as a table, sent only to you"
     example = "export segment:vip"

@@ -27,7 +27,6 @@ from handlers.grammar.command import Command
 from handlers.grammar.parser import member_row
 from handlers.members import views
 from handlers.members.commands import (
-    MembersEdit,
     MembersFiltered,
     MembersList,
     MembersMenu,
@@ -36,6 +35,7 @@ from handlers.members.commands import (
     MembersWhy,
 )
 from handlers.members.member_refs import (
+    all_segments,
     catalogue,
     find_members,
     member_or_none,
@@ -44,7 +44,7 @@ from handlers.members.member_refs import (
 )
 from handlers.members.views import Unasked
 from handlers.slack.registry import Click, clicks, handles, offers
-from handlers.slack.reply import Caller, Modal, Private, Reply
+from handlers.slack.reply import Caller, Private, Reply
 
 Filtered = TypeVar("Filtered", bound=MembersFiltered)
 
@@ -105,7 +105,7 @@ def passes_filters(member: Member, command: MembersFiltered) -> bool:
 @handles(MembersShow)
 async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
     if not command.emails:
-        return Modal(menus.member_modal(caller.channel))
+        return Private(views.menu(sites=tuple(gatehouse.sites)))
     refuse_many(command.emails, MAX_MEMBERS_SHOWN)
     site = gatehouse.site(command.site)
     members = await find_members(command, command.emails, site, gatehouse)
@@ -147,11 +147,13 @@ async def offer_members(typed: str, caller: Caller, gatehouse: Gatehouse) -> Seq
 
 @clicks("pick.member")
 async def pick_member(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
-    """Do the same for a member."""
     site, _, email = menus.picked_value(click.value).partition(" ")
-    if click.number == MembersEdit.verb:
-        return MembersEdit(email, site=site)
-    return (MembersWhy if click.number == MembersWhy.verb else MembersShow)(emails=(email,), site=site)
+    return MembersShow(emails=(email,), site=site)
+
+
+@offers("pick.segment", needs="member.read")
+async def offer_segments(typed: str, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
+    return menus.named_options(typed, {name: name for name in await all_segments(gatehouse)})
 
 
 @handles(MembersWhy)

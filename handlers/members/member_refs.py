@@ -25,6 +25,12 @@ async def catalogue(site: Site, gatehouse: Gatehouse) -> Catalogue:
     return Catalogue(names, is_open=members.truncated)
 
 
+async def all_segments(gatehouse: Gatehouse) -> list[str]:
+    """Return every known segment of any site, in the order of their names; raises as `catalogue` does."""
+    catalogues = [await catalogue(site, gatehouse) for site in gatehouse.sites.values()]
+    return sorted({name for each in catalogues for name in each.names})
+
+
 def other_sites(site: Site, gatehouse: Gatehouse) -> tuple[str, ...]:
     """Return the names of all sites but *site*."""
     return tuple(name for name in gatehouse.sites if name != site.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 from bot.clients.lists import Gap
@@ -13,15 +14,15 @@ from bot.members.model import Member
 from bot.text.emails import mask_email
 from handlers.blocks import menus, messages
 from handlers.blocks.buttons import (
+    ask_button,
+    ask_buttons,
     run_button,
     share_button,
-    temporary_button,
     turn_button,
     turn_buttons,
     with_menu,
 )
 from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_words, quote
-from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.fields import filters_of
 from handlers.members.commands import (
     MembersAdd,
@@ -30,8 +31,10 @@ from handlers.members.commands import (
     MembersGrant,
     MembersImport,
     MembersList,
+    MembersMove,
     MembersOffboard,
     MembersRemove,
+    MembersRevoke,
     MembersSegments,
     MembersShow,
     MembersWhy,
@@ -48,13 +51,18 @@ MAX_SEGMENTS_ASKED: Final = 2
 
 def menu(*, sites: Sequence[str]) -> Message:
     """Return the menu of what can be done with members: for one who is found there, their card has the rest."""
-    buttons = (
-        run_button("List members", MembersList(), 0, style="primary"),
-        run_button("Add member…", MembersAdd(), 1),
-        run_button("List segments", MembersSegments(), 2),
-        run_button("Import…", MembersImport(), 3),
-        run_button("Export", MembersExport(), 4),
-        run_button("Help", GatehouseHelp(), 5),
+    rows = (
+        [
+            *ask_buttons(MembersWhy),
+            run_button("List members", MembersList(), "list"),
+            *ask_buttons(MembersList),
+            run_button("List segments", MembersSegments(), "segments"),
+        ],
+        [
+            run_button("Add member…", MembersAdd(), "add"),
+            *ask_buttons(MembersGrant, MembersRevoke, MembersEdit, MembersMove, MembersRemove, MembersOffboard),
+        ],
+        [run_button("Import members…", MembersImport(), "import"), *ask_buttons(MembersExport)],
     )
     where = (
         f"Sites: {', '.join(esc(site, 40) for site in sites[:20])}"
@@ -62,7 +70,8 @@ def menu(*, sites: Sequence[str]) -> Message:
         else ":warning: No site is set up yet (MEMBERS_SITES)."
     )
     find = "*Members*\nFind one, to see why they get in, grant, revoke or remove:"
-    blocks = [messages.section(find, menus.member_menu()), *messages.actions(buttons), messages.context(where)]
+    buttons = chain.from_iterable(map(messages.actions, rows))
+    blocks = [messages.section(find, menus.member_menu()), *buttons, messages.context(where)]
     return messages.message("Members: find, list, or add one", blocks)
 
 
@@ -342,7 +351,7 @@ def _buttons(one: Verdict, email: str, number: str) -> Iterator[Block | None]:
         yield run_button(f"Add on {site}…", add, f"{number}.add")
     elif one.missing:
         grant = MembersGrant(emails=(one.member.email,), segments=(one.missing,), site=one.site)
-        yield temporary_button(f"Grant {one.missing} on {site}…", grant, f"{number}.grant", style="primary")
+        yield ask_button(f"Grant {one.missing} on {site}…", grant, f"{number}.grant", style="primary")
     for place, near in enumerate(one.near):
         show = MembersShow(emails=(near.email,), site=one.site)
         yield run_button(f"Show {near.email}", show, f"{number}.near.{place}")

@@ -72,6 +72,7 @@ class RulesFiltered(Command):
 
 @dataclass(frozen=True)
 class RulesList(RulesFiltered, RulesCommand):
+    label = "Search rules"
     verb, synonyms = "list", ("ls", "find", "search")
     summary = "List or search rules by name, id or URL; filters combine"
     example = "list checkout type:redirect"
@@ -82,13 +83,14 @@ class RulesList(RulesFiltered, RulesCommand):
 @dataclass(frozen=True)
 class RulesShow(RulesCommand):
     verb, synonyms = "show", ("get", "view", "info")
-    summary = "Show a rule; without REF, search as you type"
+    summary = "Show a rule"
     example = "show #1"
     ref: str = takes(Text("REF"), "")
 
 
 @dataclass(frozen=True)
 class RulesWhich(RulesCommand):
+    label = "Check URL"
     verb, synonyms = "which", ("match", "test")
     summary = "Show where a URL goes, and why; with REF, why that rule matches or not"
     example = "which https://shop.example.com/old"
@@ -216,6 +218,7 @@ def name_of_urls(source: str, destination: str | None) -> str:
 @dataclass(frozen=True)
 class RulesEdit(RulesCommand):
     needs = ("rule.update",)
+    label = "Edit rule"
     verb, synonyms = "edit", ("change", "update")
     summary = "Edit a rule (opens a form)"
     example = "edit #1"
@@ -225,6 +228,7 @@ class RulesEdit(RulesCommand):
 @dataclass(frozen=True)
 class RulesSet(Temporary, RulesCommand):
     needs = ("rule.update",)
+    label = "Change rule"
     verb = "set"
     summary = "Change single fields of one rule or several"
     example = "set #1 destination=https://shop.example.com/new"
@@ -236,6 +240,7 @@ class RulesSet(Temporary, RulesCommand):
 @dataclass(frozen=True)
 class RulesCopy(RulesCommand):
     needs = ("rule.create",)
+    label = "Copy rule"
     verb, synonyms = "copy", ("clone", "duplicate")
     summary = "Copy a rule (opens a form)"
     example = "copy #1"
@@ -262,6 +267,7 @@ class Switch(Temporary):
 
 @dataclass(frozen=True)
 class RulesOn(Switch, RulesCommand):
+    label = "Switch on"
     verb, synonyms = "on", ("enable", "activate")
     summary = "Switch rules on, also for a limited time"
     example = "on #1"
@@ -269,6 +275,7 @@ class RulesOn(Switch, RulesCommand):
 
 @dataclass(frozen=True)
 class RulesOff(Switch, RulesCommand):
+    label = "Switch off"
     verb, synonyms = "off", ("disable", "deactivate")
     summary = "Switch rules off, also for a limited time"
     example = "off #1 because it loops"
@@ -284,6 +291,7 @@ class RulesGroups(RulesCommand):
 @dataclass(frozen=True)
 class RulesGroup(Temporary, RulesCommand):
     needs = ("rule.update",)
+    label = "Switch group"
     verb = "group"
     summary = "Switch a whole group on or off; `on group:NAME` does the same"
     example = "group off Experiments for 2h because checkout is slow"
@@ -296,6 +304,7 @@ class RulesGroup(Temporary, RulesCommand):
 @dataclass(frozen=True)
 class RulesDelete(Planned, RulesCommand):
     needs = ("rule.delete",)
+    label = "Delete rule"
     verb, synonyms = "delete", ("remove", "rm", "del")
     summary = "Delete rules; asks before it does"
     example = "delete #1 because nobody uses it"
@@ -307,6 +316,7 @@ class RulesDelete(Planned, RulesCommand):
 @dataclass(frozen=True)
 class RulesHistory(RulesCommand):
     needs = ("audit.read",)
+    label = "Show history"
     verb, synonyms = "history", ("log",)
     summary = "Show who changed a rule, when and why"
     example = "history #1"
@@ -316,6 +326,7 @@ class RulesHistory(RulesCommand):
 
 @dataclass(frozen=True)
 class RulesExport(RulesFiltered, RulesCommand):
+    label = "Export rules"
     verb = "export"
     summary = "Export rules as a file, to you or into the channel"
     example = "export type:redirect"

@@ -13,7 +13,7 @@ from bot.rules.secrets import without_secrets
 from bot.rules.url import Url
 from bot.text.secrets import MARK, hide_in_text
 from handlers.blocks import messages
-from handlers.blocks.buttons import run_button, temporary_button
+from handlers.blocks.buttons import ask_button, run_button
 from handlers.blocks.messages import Block, Message, and_more, code, esc, plural, quote, url_code
 from handlers.rules.commands import RulesEdit, RulesOff, RulesOn, RulesShow, RulesWhich
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
@@ -190,7 +190,7 @@ def edit_button(rule: Rule, number: str) -> Block | None:
 
 def switch_off_button(label: str, rule: Rule, number: str) -> Block | None:
     """Return a button that switches *rule* off, for as long as is chosen then."""
-    return temporary_button(label, RulesOff(refs=(rule.id,)), number, spoken=f"Switch off {rule.title}")
+    return ask_button(label, RulesOff(refs=(rule.id,)), number, spoken=f"Switch off {rule.title}")
 
 
 def switch_on_button(rule: Rule) -> Block | None:

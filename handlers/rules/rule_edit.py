@@ -17,7 +17,7 @@ from bot.gatehouse import Gatehouse
 from bot.rules.edit import BadField, Problem, ProblemKind, new_problems, problems, with_fields, with_status
 from bot.rules.model import Group, Rule, RuleDraft
 from bot.text.names import GROUP_REFERENCE, named_group, resolve_name
-from handlers.blocks import menus, modals
+from handlers.blocks import modals
 from handlers.changes.requests import Thing, outlook_blocks, propose, refuse_unchanged, submit, time_text
 from handlers.errors import AlreadySo, InvalidDraft, NoGroups, NotOneGroup
 from handlers.grammar.command import Command
@@ -52,7 +52,7 @@ async def menu(command: RulesMenu, caller: Caller, gatehouse: Gatehouse) -> Repl
 @handles(RulesShow)
 async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
     if not command.ref.strip():
-        return Modal(menus.rule_modal(caller.channel))
+        return Private(views.menu())
     rule = await find_rule(command.ref, gatehouse)
     groups = await groups_of([rule], gatehouse)
     more = await outlook_blocks(Target(service="rules", key=rule.id), rule, gatehouse)

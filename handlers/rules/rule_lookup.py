@@ -18,25 +18,21 @@ from bot.rules.matching import judge, judge_all, why_not_understood
 from bot.rules.model import ACTIVE, INACTIVE, Group, Groups, Rule
 from bot.rules.outcomes import Explained
 from bot.rules.pair_fields import KNOWN_TYPES
-from bot.rules.url import MISTYPED_SCHEME, SCHEME, NotAUrl, Url, is_url
+from bot.rules.url import MISTYPED_SCHEME, SCHEME, Url, is_url
 from bot.text.names import NARROWED, named_group, resolve_name
 from bot.text.search import has_words
 from bot.text.times import parse_time
 from bot.threads import run_over
-from handlers.blocks import menus, modals
+from handlers.blocks import menus
 from handlers.blocks.inputs import MAX_OPTIONS
 from handlers.blocks.messages import ROWS_NAMED, ROWS_PER_PAGE, Block, ListPage, Message
-from handlers.blocks.modals import View
 from handlers.changes.requests import upcoming_changes
 from handlers.errors import BadFilter, NotOneGroup, UnknownFilterValue
 from handlers.gatehouse.answers import facts_of
 from handlers.grammar.command import Command
 from handlers.rules import views, which_view
 from handlers.rules.commands import (
-    RulesCopy,
-    RulesEdit,
     RulesFiltered,
-    RulesHistory,
     RulesList,
     RulesShow,
     RulesWhich,
@@ -45,8 +41,8 @@ from handlers.rules.match_view import answer_about_rule
 from handlers.rules.past import look_back, past_answer
 from handlers.rules.reasons import type_word
 from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of, no_rule_error
-from handlers.slack.registry import Click, Form, clicks, handles, offers, submits
-from handlers.slack.reply import Caller, Modal, Private, Reply
+from handlers.slack.registry import Click, clicks, handles, offers
+from handlers.slack.reply import Caller, Private, Reply
 
 ORDERS: Final[dict[str, Callable[[Rule], Any]]] = {
     "name": lambda rule: rule.title.casefold(),
@@ -196,30 +192,6 @@ async def which_details(click: Click, caller: Caller, gatehouse: Gatehouse) -> C
     return RulesWhich(click.value, details=True)
 
 
-URL_FORM: Final = "v1.which.form"
-
-
-@clicks("which.ask")
-async def ask_for_url(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Modal(views.url_form(URL_FORM, caller.channel))
-
-
-async def _answer_about_url(sent: str, caller: Caller, gatehouse: Gatehouse) -> View:
-    await gatehouse.access.require(caller.user, caller.channel, *RulesWhich.acts())
-    return modals.notice(await _explain(RulesWhich(sent), caller, gatehouse), caller.channel)
-
-
-def _url_errors(sent: str) -> dict[str, str]:
-    try:
-        Url.from_typed(sent)
-    except NotAUrl:
-        return {views.URL: "Write a URL such as https://shop.example.com/old."}
-    return {}
-
-
-submits(URL_FORM, Form(views.read_url, _answer_about_url, _url_errors))
-
-
 async def _on_again_at(rule: Rule, gatehouse: Gatehouse) -> datetime | None:
     """Return when *rule*, which is off, is switched on again as its temporary change ends; None where it isn't."""
     coming = await upcoming_changes(Target(service="rules", key=rule.id), gatehouse)
@@ -258,6 +230,10 @@ async def offer_rules(typed: str, caller: Caller, gatehouse: Gatehouse) -> Seque
 
 @clicks("pick.rule")
 async def pick_rule(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
-    """Do what a command asks for that lacked its rule, where that changes nothing yet; else show the rule, and its buttons."""
-    kind = {"edit": RulesEdit, "copy": RulesCopy, "history": RulesHistory}.get(click.number, RulesShow)
-    return kind(ref=menus.picked_value(click.value))
+    return RulesShow(ref=menus.picked_value(click.value))
+
+
+@offers("pick.group", needs="rule.read")
+async def offer_groups(typed: str, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
+    groups = await gatehouse.groups.groups()
+    return menus.named_options(typed, dict(groups.names) if groups is not None else {})

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from bot.clients.lists import Gap
 from bot.rules.model import BOOKKEEPING, INACTIVE, SERVER_FIELDS, Group, Groups, Pair, Rule
 from bot.rules.pair_fields import PAIR_FIELDS
 from bot.rules.secrets import without_secrets
-from handlers.blocks import inputs, menus, messages
+from handlers.blocks import menus, messages
 from handlers.blocks.buttons import (
-    button,
+    ask_button,
+    ask_buttons,
     run_button,
     share_button,
-    temporary_button,
     turn_button,
     turn_buttons,
     with_menu,
 )
 from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, join_words, quote
-from handlers.blocks.modals import View, frame
-from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
 from handlers.rules.commands import (
@@ -39,7 +38,9 @@ from handlers.rules.commands import (
     RulesNew,
     RulesOff,
     RulesOn,
+    RulesSet,
     RulesShow,
+    RulesWhich,
 )
 from handlers.rules.pairs_view import (
     describe,
@@ -62,36 +63,28 @@ SECTION: Final = 1500
 
 def menu() -> Message:
     """Return the menu of what can be done with rules: for one that is found there, its card has the rest."""
-    buttons = (
-        button("Check a URL…", "v1.which.ask", "url", style="primary"),
-        run_button("List rules", RulesList(), 0),
-        run_button("Create redirect…", RulesNew("Redirect"), 1),
-        run_button("Block a URL…", RulesNew("Cancel"), 2),
-        run_button("Create rule…", RulesNew(), 3),
-        run_button("Check all rules", RulesCheck(), 4),
-        run_button("List groups", RulesGroups(), 5),
-        run_button("Import…", RulesImport(), 6),
-        run_button("Export", RulesExport(), 7),
-        run_button("Help", GatehouseHelp(), 8),
+    rows = (
+        [
+            ask_button("Check a URL…", RulesWhich, "which", style="primary"),
+            run_button("List rules", RulesList(), "list"),
+            *ask_buttons(RulesList, RulesHistory),
+            run_button("Check all rules", RulesCheck(), "check"),
+        ],
+        [
+            run_button("Create redirect…", RulesNew("Redirect"), "redirect"),
+            run_button("Block a URL…", RulesNew("Cancel"), "block"),
+            run_button("Create rule…", RulesNew(), "new"),
+            *ask_buttons(RulesOff, RulesOn, RulesEdit, RulesSet, RulesCopy, RulesDelete),
+        ],
+        [
+            run_button("List groups", RulesGroups(), "groups"),
+            *ask_buttons(RulesGroup, RulesExport),
+            run_button("Import rules…", RulesImport(), "import"),
+        ],
     )
     find = "*Traffic rules*\nFind one, to switch, edit, copy or delete it:"
-    blocks = [messages.section(find, menus.rule_menu()), *messages.actions(buttons)]
+    blocks = [messages.section(find, menus.rule_menu()), *chain.from_iterable(map(messages.actions, rows))]
     return messages.message("Traffic rules: find one, ask where a URL goes, or create one", blocks)
-
-
-URL: Final = "url"
-
-
-def url_form(callback_id: str, channel: str) -> View:
-    """Return the form that asks for a URL; its answer takes its place."""
-    asked = inputs.text(URL, "URL", None, placeholder="https://shop.example.com/old")
-    return frame(
-        "Where does a URL go?", [asked], callback_id=callback_id, submit="Check", metadata={"channel": channel}
-    )
-
-
-def read_url(sent: View) -> str:
-    return (inputs.typed_value(inputs.values_of(sent), URL) or "").strip()
 
 
 def rule_card(rule: Rule, *, public: bool, groups: Groups | None = None, more: Sequence[Block] = ()) -> Message:
@@ -158,7 +151,7 @@ def _rule_buttons(rule: Rule) -> list[Block | None]:
     off, on = RulesOff(refs=(rule.id,)), RulesOn(refs=(rule.id,))
     return with_menu(
         [
-            temporary_button("Switch off…", off, "off") if rule.active else run_button("Switch on", on, "on"),
+            ask_button("Switch off…", off, "off") if rule.active else run_button("Switch on", on, "on"),
             run_button("Edit…", RulesEdit(ref=rule.id), "edit"),
             run_button("Copy…", RulesCopy(ref=rule.id), "copy"),
             run_button("Delete", RulesDelete(refs=(rule.id,)), "delete"),

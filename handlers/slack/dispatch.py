@@ -21,6 +21,7 @@ from handlers import errors
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
 from handlers.blocks.modals import View
+from handlers.changes.command_form import form_of_missing
 from handlers.explain.table import is_expected, outcome_of, words_for
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
@@ -158,6 +159,8 @@ class Dispatcher:
         command: object = None
         if isinstance(request, CommandRequest | ClickRequest):
             command = request.command
+        elif isinstance(request, FormRequest):
+            command = request.sent
         elif isinstance(request, EventRequest) and request.route is not None:
             with suppress(Unclear):
                 command = await request.route.run(request.heard, request.caller, self._gatehouse)
@@ -223,6 +226,8 @@ class Dispatcher:
             if typed is None or isinstance(error, Certain):
                 raise
             if (guess := await self._answer_guess(act, typed, error)) is None:
+                if isinstance(error, Unclear) and (form := form_of_missing(error, typed, act.caller, self._gatehouse)):
+                    return await self._run(form, act.caller, act.timer.began) if isinstance(form, Command) else form
                 NOT_UNDERSTOOD.labels(MISUNDERSTOOD[type(error)]).inc()
                 raise
             return guess
@@ -291,11 +296,24 @@ class Dispatcher:
                 raise request.sent
             gatehouse = self._gatehouse_since(timer.began, writes=True)
             saved = await request.form.save(request.sent, request.caller, gatehouse)
+            if isinstance(saved, Command):
+                caller = replace(request.caller, confirmed=modals.CONFIRMED in modals.metadata(request.view))
+                saved = await self._answer_form(saved, caller, timer.began)
         except Exception as error:
             timer.end(outcome_of(error))
             raise
         timer.end("answered")
         return saved
+
+    async def _answer_form(self, command: Command, caller: Caller, began: float) -> View | Recorded:
+        """Return what the form shows that stands for *command*: its answer, or how the change ends that it has recorded."""
+        try:
+            reply = await self._run(command, caller, began)
+        except ShownFirst as first:
+            card = await self._guesses.preview(Readings((first.command,)), caller, "", first.facts)
+            reply = Private(card)
+        change = await self._gatehouse.store.changes.find_by_key(caller.request) if command.writes else None
+        return Recorded(change) if change is not None else await self._answers.in_form(caller, reply)
 
 
 def _metric_name(request: Request) -> str:

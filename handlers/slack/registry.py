@@ -93,11 +93,12 @@ class Form(Generic[S]):
     """How submissions of one kind of modal are handled: *read* parses one, and the others get what it returns.
 
     *errors* checks it before it is stored, and returns words by block id; it is pure and quick. *save* checks the rest, and
-    returns the view to show, or what it recorded, and then the modal closes. *working*: the view to show while that takes long.
+    returns the view to show, a command whose answer is shown, or what it recorded, and then the modal closes.
+    *working*: the view to show while that takes long.
     """
 
     read: Callable[[View], S]
-    save: Callable[[S, Caller, Gatehouse], Awaitable[View | Recorded]]
+    save: Callable[[S, Caller, Gatehouse], Awaitable[View | Recorded | Command]]
     errors: Callable[[S], dict[str, str]] = no_errors
     working: Callable[[View], View] = saving_view
 

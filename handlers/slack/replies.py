@@ -26,8 +26,8 @@ from handlers.blocks.modals import View
 from handlers.errors import OldCard
 from handlers.explain.table import error_message, is_expected, says_unchanged
 from handlers.grammar import reading_view
-from handlers.grammar.command import Command, Unclear
-from handlers.grammar.parser import parse
+from handlers.grammar.command import Command
+from handlers.grammar.parser import split_verb
 from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachable
 from handlers.slack.files import SlackFiles
 from handlers.slack.registry import RUNNING, action_name
@@ -79,8 +79,19 @@ class Answers:
         await self._slack.post(caller.channel, reply.message)
         if reply.clicked is not None:
             await self._edit_clicked(caller, reply.clicked)
-        if caller.replacing:
-            await self._point_to_card(caller)
+        await self._point_to_card(caller)
+
+    async def in_form(self, caller: Caller, reply: Reply) -> View:
+        """Return what a form shows as *reply* to the command that it stands for, once what goes elsewhere was sent."""
+        match reply:
+            case Private(message):
+                message = await _without_refused_buttons(message, caller, self._gatehouse.access)
+                return modals.notice(message, caller.channel)
+            case Modal(skeleton, fill):
+                return await fill() if fill is not None else skeleton
+            case _:
+                await self.send(replace(caller, view=None, trigger=None), reply)
+                return modals.done_view("Gatehouse", ":white_check_mark: *Sent.*")
 
     async def _edit_clicked(self, caller: Caller, message: Message) -> None:
         """Put *message* in the place of the one in the channel whose button was clicked; nothing where there is none any more."""
@@ -283,16 +294,13 @@ def _acts_of(button: Block) -> Acts:
     name = action_name(str(button.get("action_id")))
     if name == SHARE:
         return (SHARE,)
-    return _acts_to_run(str(button["value"])) if name in RUNNING | {"temporary"} else ()
+    return _acts_to_run(str(button["value"])) if name in RUNNING | {"ask"} else ()
 
 
 @lru_cache(maxsize=4096)  # a list has twenty buttons, and is asked for again and again
 def _acts_to_run(value: str) -> Acts:
-    try:
-        command = parse(*value.partition(" ")[::2])
-    except Unclear:
-        return ()
-    return () if all(operation.endswith(".read") for operation in command.needs) else tuple(command.acts())
+    kind, _ = split_verb(*value.partition(" ")[::2]) or (Command, None)
+    return () if all(operation.endswith(".read") for operation in kind.needs) else tuple(kind.acts())
 
 
 def _without_refused(block: Block, refused: Collection[Acts]) -> Block | None:

@@ -63,6 +63,6 @@ def _initial_state(element: Mapping[str, Any]) -> dict[str, Any]:
         return state | {"selected_options": element.get("initial_options", [])}
     if element["type"] == "file_input":
         return state | {"files": []}
-    if _options(element):
+    if _options(element) or element["type"] == "external_select":
         return state | {"selected_option": element.get("initial_option")}
     return state | {"value": element.get("initial_value")}

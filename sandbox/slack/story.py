@@ -103,6 +103,17 @@ class Person(Onlooker):
         ack = await self.slack.acting.act(self.id, _place(where), block_id, action_id, chosen, self._values())
         assert not ack.failed, ack
 
+    async def finds(self, label: str, typed: str) -> None:
+        """Type into the modal's menu called *label*, which asks the bot, and choose the first that it offers."""
+        block, view = self._input(label), self.modal
+        assert view is not None
+        element = block["element"]
+        found = await self.offered(view, element["action_id"], typed)
+        assert found, f"{label}: nothing is offered for {typed!r}"
+        first, many = next(iter(found.values())), element["type"].startswith("multi_")
+        chosen = {"selected_options": [first]} if many else {"selected_option": first}
+        self._typed()[block["block_id"]] = {element["action_id"]: {"type": element["type"], **chosen}}
+
     async def uses(self, callback_id: str, message: Message) -> None:
         """Use a shortcut on *message*."""
         answer = await self.slack.acting.use_shortcut(self.id, callback_id, message.channel, message.ts)

@@ -7,7 +7,7 @@ import io
 from dataclasses import dataclass
 from typing import Any, Final
 
-from handlers.changes import temporary_form
+from handlers.changes import command_form
 from handlers.files import import_form_view
 from handlers.gatehouse.commands import GatehouseInspect
 from handlers.members import member_form_view
@@ -122,7 +122,7 @@ async def grant_undo_and_again(play: MemberPlay) -> None:
     await play.becomes(play.now, play.having("vip"))
 
 
-@door(MembersWhy, MembersGrant, temporary_form.CALLBACK)
+@door(MembersWhy, MembersGrant, command_form.CALLBACK)
 async def grant_by_button_for_a_week(play: MemberPlay) -> None:
     card = await play.alice.says(f"/members why {play.email} vip site:blog")
     await play.alice.clicks(card, "Grant vip on blog…", opens="How long?")

@@ -122,10 +122,8 @@ async def test_every_group_through_every_door(play: Players, door: Door) -> None
 
 ELSEWHERE: Final[Mapping[Through, str]] = {
     **dict.fromkeys((GatehouseFreeze, GatehouseUnfreeze), "keep others away: tests/stories/test_frozen.py"),
-    "v1.which.form": "asks where a URL goes: tests/stories/test_menus.py",
-    "v1.settings.form": "the settings of a channel: tests/stories/test_settings.py",
     "v1.decision.break_glass": "needs a policy that allows it: tests/stories/test_break_glass.py",
-    **dict.fromkeys(("decide.open", "v1.decide.form"), "from a list: tests/stories/test_decide_from_lists.py"),
+    "v1.decide.form": "from a list: tests/stories/test_decide_from_lists.py",
     "decide.confirm": "the click of its own requester: tests/stories/test_requests.py",
     **dict.fromkeys(("decide.putback", "decide.stay"), "after a failed end: tests/stories/test_last_act.py"),
     "decide.stop": "in the middle of a bulk change: tests/stories/test_sets.py",

@@ -361,7 +361,7 @@ async def test_a_freeze_of_the_policy_is_lifted_by_nobody(workspace: Sandbox, al
 
 @pytest.mark.parametrize(
     "words",
-    ["shop.example.com", "shop for 2h", "shop.example.com until yesterday", "group:nothing for 2h", "site:x for 2h"],
+    ["shop for 2h", "shop.example.com until yesterday", "group:nothing for 2h", "site:x for 2h"],
 )
 async def test_what_is_no_freeze_is_told(alice: Colleague, words: str) -> None:
     await alice.is_refused(f"/gatehouse freeze {words}")

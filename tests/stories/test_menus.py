@@ -1,49 +1,176 @@
-"""Everything by clicking: the menus of the three commands, and a command that was typed without what it is about."""
+"""Everything by clicking: each command is reached from a menu, filled in and sent; typed without its object, it asks the same."""
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import pytest
 
+from handlers.changes import command_form
+from handlers.changes.command_form import LISTS, read_begun
+from handlers.explain.table import is_problem
+from handlers.gatehouse.commands import (
+    GatehouseHelp,
+    GatehouseInspect,
+    GatehouseUndo,
+    GatehouseUnfreeze,
+)
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import WHICH_RULE
 from handlers.grammar.parser import ALL, parse
-from handlers.members.commands import WHOSE, MembersEdit, MembersWhy
-from handlers.rules.commands import RulesCopy, RulesEdit, RulesHistory
+from handlers.members.commands import MembersMenu, MembersShow
+from handlers.rules.commands import RulesMake, RulesMenu, RulesShow
+from handlers.slack.registry import COMMANDS
+from handlers.slack.reply import Caller
 from sandbox.demo import Sandbox
+from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague
 
-ABOUT = {WHICH_RULE: ("rule", "old shop", "Redirect_x1old"), WHOSE: ("member", "anna", "anna.berg@example.com")}
-"""By what a command may lack: the menu that finds it, what is typed there, and what is chosen."""
+FOUND: Final = {"rule": "old shop", "member": "anna", "segment": "free", "group": "sales", "scope": "everything"}
+"""What is typed into the menu of each kind of thing."""
+TYPED: Final = {
+    "url": "https://shop.example.com/old",
+    "fields": "description=For the sale",
+    "new": "anna.new@example.com",
+    "text": "e",
+    "type": "redirect",
+    "status": "on",
+    "expiry": "2h",
+    "because": "it loops",
+    "since": "24h",
+    "who": "me",
+}
+"""What is typed into the fields that nothing is found for; the others stay empty."""
+OTHERWISE: Final = {
+    ("RulesOn", "rule"): "black friday",
+    ("MembersGrant", "segment"): "vip",
+    **dict.fromkeys([("RulesExport", "group"), ("MembersExport", "segment")], ""),
+}
+"""The same where that would change nothing, or where nothing has all of it: that stays empty."""
+ELSEWHERE: Final = {
+    RulesMenu: "a menu",
+    MembersMenu: "a menu",
+    GatehouseHelp: "a menu",
+    RulesShow: "what is found in the menu: test_type_ahead.py",
+    MembersShow: "what is found in the menu: test_type_ahead.py",
+    RulesMake: "the line for what two buttons of the menu ask in a form",
+    GatehouseUndo: "shown before it is done: below",
+    GatehouseUnfreeze: "Lift, on its card and in the list: test_frozen.py",
+    GatehouseInspect: "Details, on each card: test_full_view.py",
+}
 
 
-def lacks(kind: type[Command]) -> str:
+def lacks(kind: type[Command]) -> bool:
     try:
         parse(kind.service, kind.verb)
     except Unclear as error:
-        return error.lacks
-    return ""
+        return bool(error.lacks)
+    return False
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ALL if lacks(kind) in ABOUT], ids=lambda kind: kind.__name__)
-async def test_a_command_without_its_object_offers_to_find_it(alice: Colleague, kind: type[Command]) -> None:
-    thing, typed, found = ABOUT[lacks(kind)]
-    menu = f"v1.pick.{thing}.{kind.verb}"
-    asked = await alice.says(f"/{kind.service} {kind.verb}")
-    offered = await alice.offered(asked, menu, typed)
+async def fill(person: Colleague, kind: type[Command]) -> set[str]:
+    """Fill in each field of the form of *kind* that there is something for; return which."""
+    filled = set()
+    for block in (person.modal or {})["blocks"]:
+        name, label, element = block.get("block_id"), block.get("label", {}).get("text"), block.get("element", {})
+        if element.get("type", "").endswith("external_select"):
+            thing = element["action_id"].split(".")[2]
+            if not (typed := OTHERWISE.get((kind.__name__, thing), FOUND[thing])):
+                continue
+            await person.finds(label, typed)
+        elif element.get("type") == "static_select":
+            person.fills(**{label: element["options"][0]["text"]["text"]})
+        elif name in TYPED:
+            person.fills(**{label: TYPED[name]})
+        else:
+            continue
+        filled.add(name)
+    return filled
 
-    await alice.chooses(asked, menu, next(iter(offered.values())))
 
-    if kind in {RulesEdit, RulesCopy, MembersEdit}:
-        await alice.sees_form(found)
-    else:
-        title = {RulesHistory: "No history", MembersWhy: "is a member"}.get(kind, found)
-        await alice.sees(title)
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[Command]:
+    """The commands that were run, in their order."""
+    commands: list[Command] = []
+
+    def noting(handler: Any) -> Any:
+        async def handle(command: Command, caller: Caller, gatehouse: Any) -> Any:
+            commands.append(command)
+            return await handler(command, caller, gatehouse)
+
+        return handle
+
+    for kind, handler in COMMANDS.items():
+        monkeypatch.setitem(COMMANDS, kind, noting(handler))
+    return commands
 
 
-async def test_a_url_is_checked_from_the_menu(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.clicks(await alice.says("/rules"), "Check a URL…", opens="URL")
-    alice.fills(URL="not a url at all")
-    assert "Write a URL" in (await alice.submits())["URL"]
-    alice.fills(URL="https://shop.example.com/old")
+@pytest.mark.parametrize("kind", [kind for kind in ALL if kind not in ELSEWHERE], ids=lambda kind: kind.__name__)
+async def test_each_command_is_reached_from_a_menu_filled_in_and_sent(
+    workspace: Sandbox, alice: Colleague, ran: list[Command], kind: type[Command]
+) -> None:
+    menu = await alice.says(f"/{kind.service}")
+    text = f"{kind.service} {kind.verb}"
+    offered = {one["action_id"]: one["value"] for one in buttons(menu.blocks) if one["value"].startswith(text)}
+    assert offered, f"no button of the menu leads to {text}"
+    ran.clear()
+    if (asked := f"v1.ask.{kind.verb}") not in offered:
+        await alice.clicks(menu, next(iter(offered)))
+        await alice._waits(lambda: any(isinstance(each, kind) for each in ran), text)
+        return
+
+    await alice.clicks(menu, asked, opens=kind.title())
+    filled = await fill(alice, kind)
     assert await alice.submits() == {}
-    await alice.sees_form("redirects to")
+    command = await alice._waits(lambda: next((each for each in ran if isinstance(each, kind)), None), text)
+    assert all(getattr(command, name) for name in filled)
+    answered = await alice._waits(
+        lambda: alice.modal is None or alice.modal["callback_id"] != "v1.command", "an answer"
+    )
+    assert answered
+    assert alice.modal is None or not is_problem(alice.modal["blocks"]), alice.form
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ALL if lacks(kind)], ids=lambda kind: kind.__name__)
+async def test_a_command_without_its_object_asks_for_it(alice: Colleague, kind: type[Command]) -> None:
+    text = f"{kind.service} {kind.verb}"
+    if kind in LISTS:
+        assert not is_problem((await alice.says(f"/{text}")).blocks)
+        return
+    form = await alice.opens(f"/{text}")
+    assert form["callback_id"] == command_form.CALLBACK
+    assert next(iter(read_begun(text).open_fields())) in str(form["blocks"])
+
+
+async def test_what_was_typed_is_not_asked_again(workspace: Sandbox, alice: Colleague) -> None:
+    await alice.opens("/members grant anna.berg@example.com for 7d")
+    assert "Whose email" not in alice.form
+    await alice.finds("Which segment?", "vip")
+    assert await alice.submits() == {}
+    card = await alice.sees_change()
+    assert (await alice.change_of(card)).is_temporary
+
+
+async def test_what_is_filled_in_wrongly_is_said_under_its_field(workspace: Sandbox, alice: Colleague) -> None:
+    await alice.opens("/rules which")
+    alice.fills(**{"Which URL?": "https://shop.example.com/old and more"})
+    assert "Unexpected" in (await alice.submits())["Which URL?"]
+
+
+async def test_the_last_act_is_shown_before_it_is_undone(workspace: Sandbox, alice: Colleague) -> None:
+    await alice.says("/rules off Redirect_x1old")
+    await alice.sees_change()
+    await alice.clicks(await alice.says("/gatehouse"), "Undo my last change…")
+    shown = await alice.sees("Switch “Old shop to new shop” back on")
+    await alice.clicks(shown, "Do it")
+    await alice.sees_change(where=lambda change: change.run.undone)
+
+
+async def test_a_freeze_is_filled_in_and_shown_before_it_holds(workspace: Sandbox, alice: Colleague) -> None:
+    await alice.clicks(await alice.says("/gatehouse"), "Freeze…", opens="Freeze")
+    await alice.finds("What is to be frozen?", "sales")
+    alice.fills(Until="2h", Why="cutover")
+    assert await alice.submits() == {}
+    preview = await alice.sees_form("It covers")
+    await alice.clicks(preview, "Do it")
+    await alice.sees("Sales campaigns")
+    assert "cutover" in alice.slack_text(await alice.is_refused("/rules off Redirect_seas1"))

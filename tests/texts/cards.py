@@ -19,11 +19,9 @@ from bot.rules.model import Groups
 from bot.rules.secrets import hide_secrets
 from handlers.blocks.masking import mask_message
 from handlers.blocks.messages import Message
-from handlers.changes import card_view, end_form, full_view, items_view, notes_view, temporary_form
+from handlers.changes import card_view, command_form, end_form, full_view, items_view, notes_view
 from handlers.changes.entries import entries_of
 from handlers.changes.items_view import Progress
-from handlers.members.commands import MembersGrant
-from handlers.rules.commands import RulesOff
 from tests.harness.proposing import change_of, with_fields
 from tests.texts import Sample
 
@@ -690,9 +688,14 @@ def direct_messages() -> Iterator[Sample]:
 
 def forms() -> Iterator[Sample]:
     """Forms for a reason, what is wrong with one, and the full view."""
-    switch, grant = RulesOff(("Redirect_x1",)), MembersGrant(("anna@example.com",), ("vip",), "blog")
-    yield "how long is it off", temporary_form.view(switch, "rules off", {"Redirect_x1": "Old shop"}, OPS)
-    yield "how long has she access", temporary_form.view(grant, "members grant", {}, OPS)
+    for name, text in {
+        "how long is it off": "rules off Redirect_x1",
+        "how long has she access": "members grant anna@example.com vip site:blog",
+        "what is granted to her": "members grant anna@example.com",
+        "what is to be frozen": "gatehouse freeze",
+    }.items():
+        begun = command_form.read_begun(text)
+        yield name, command_form.view(begun, {"Redirect_x1": "Old shop"}, OPS, sites=())
     delete = change(Kind.RULE_DELETE, State.PROPOSED, SALE, None, **asked(reason="not needed"))
     for kind, member in ((Kind.RULE_UPDATE, None), (Kind.MEMBER_GRANT, ANNA)):
         ends = NOW + timedelta(hours=2)

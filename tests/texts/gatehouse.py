@@ -86,7 +86,7 @@ SERVICES: Final = {"rules": Health(Level.WORKS, "25 records")}
 
 def answers() -> Iterator[Sample]:
     """What is asked about Gatehouse itself."""
-    yield "help", views.help_page()
+    yield "the menu", views.menu()
     parts = dict.fromkeys(("slack", "clock", "store", "policy"), WORKS)
     well = {
         **parts,

@@ -1468,8 +1468,9 @@ def test_forms() -> None:
     assert texts(cards.forms()) == snapshot(
         {
             "how long is it off": """\
-┌ Switch off rule
+┌ Switch off
 Switch off “Old shop”.
+Start (optional): <>
 How long?: <Until I switch it on>
 Or until (optional): <>
 Why (optional): <>
@@ -1478,10 +1479,29 @@ Why (optional): <>
             "how long has she access": """\
 ┌ Grant access
 Grant `anna@example.com` access to “vip” on blog.
+Start (optional): <>
 How long?: <Until someone revokes it>
 Or until (optional): <>
 Why (optional): <>
-[Grant]\
+[Grant access]\
+""",
+            "what is granted to her": """\
+┌ Grant access
+`/members grant anna@example.com`
+Which segment?: <>
+Start (optional): <>
+How long?: <Until someone revokes it>
+Or until (optional): <>
+Why (optional): <>
+[Grant access]\
+""",
+            "what is to be frozen": """\
+┌ Freeze
+What is to be frozen?: <>
+Start (optional): <>
+Until: <>
+Why (optional): <>
+[Freeze]\
 """,
             "another end: rule.update": """\
 ┌ Change end

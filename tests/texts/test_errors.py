@@ -647,8 +647,10 @@ You typed `/rules block promo`\
 """,
             "/rules off": """\
 Which rule? Nothing was changed.
-(thinking_face) Which rule? Nothing was changed.  <>
-[Show examples]
+(thinking_face) Which rule? Nothing was changed.
+For example:
+`/rules off #1 because it loops`  Switch rules off, also for a limited time
+[Open the form…]  [Show examples]
 You typed `/rules off`\
 """,
             "/rules list page:x": """\
@@ -664,7 +666,7 @@ Which segment? Nothing was changed.
 (thinking_face) Which segment? Nothing was changed.
 For example:
 `/members grant anna@example.com vip`  Grant access to segments, also for a limited time
-[Show examples]
+[Open the form…]  [Show examples]
 You typed `/members grant anna@example.com`\
 """,
             "no such number": """\

@@ -10,9 +10,13 @@ from tests.texts import gatehouse, texts
 def test_answers() -> None:
     assert texts(gatehouse.answers()) == snapshot(
         {
-            "help": """\
-Gatehouse help
-What you can do with Gatehouse
+            "the menu": """\
+Gatehouse
+What do you want to do?
+[Rules]  [Members]
+[Waiting for you]  [Planned]  [What changed]  [Search the record…]  [Handover]
+[Undo my last change…]  [Freeze…]  [What is frozen]  [What may I do?]  [Status]
+Or type
 `/rules which https://shop.example.com/old`  where a URL ends up, and by which rule
 `/rules new redirect https://shop.example.com/old`  create a redirect (opens a form)
 `/rules off Old shop for 2h`  switch a rule off; it turns back on automatically
@@ -22,8 +26,7 @@ What you can do with Gatehouse
 `/members grant anna vip for 7d`  grant access for a week
 `/members offboard anna`  remove someone from every site
 `/gatehouse undo`  undo the last thing that you did here
-Or type it in your own words. Gatehouse shows what would change, and waits for your click.
-[Rules]  [Members]  [Show pending]  [Show what is planned]  [Show what changed]  [Show what I can do]\
+Or use your own words. Gatehouse shows what would change, and waits for your click.\
 """,
             "status, all well": """\
 Everything works.

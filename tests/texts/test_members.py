@@ -14,7 +14,9 @@ def test_lists() -> None:
 Members: find, list, or add one
 Members
 Find one, to see why they get in, grant, revoke or remove:  <>
-[List members]  [Add member…]  [List segments]  [Import…]  [Export]  [Help]
+[Check access…]  [List members]  [Search members…]  [List segments]
+[Add member…]  [Grant access…]  [Revoke access…]  [Edit member…]  [Change email…]  [Remove member…]  [Offboard…]
+[Import members…]  [Export members…]
 Sites: blog, docs\
 """,
             "a list": """\

@@ -349,7 +349,9 @@ def test_lists() -> None:
 Traffic rules: find one, ask where a URL goes, or create one
 Traffic rules
 Find one, to switch, edit, copy or delete it:  <>
-[Check a URL…]  [List rules]  [Create redirect…]  [Block a URL…]  [Create rule…]  [Check all rules]  [List groups]  [Import…]  [Export]  [Help]\
+[Check a URL…]  [List rules]  [Search rules…]  [Show history…]  [Check all rules]
+[Create redirect…]  [Block a URL…]  [Create rule…]  [Switch off…]  [Switch on…]  [Edit rule…]  [Change rule…]  [Copy rule…]  [Delete rule…]
+[List groups]  [Switch group…]  [Export rules…]  [Import rules…]\
 """,
             "a list": """\
 11 rules, page 1 of 2

@@ -134,7 +134,7 @@ def test_quotes_in_a_name_do_not_end_it() -> None:
 
 
 VERBS: Final = re.compile(
-    "Add|Approve|Block|Cancel|Do|Ask|Change|Check|Choose|Copy|Create|Decide|Delete|Deny|Edit|Export|Extend|Find|Freeze|Grant|Import|Keep|Lift|List|Mark"
+    "Add|Approve|Block|Cancel|Do|Ask|Change|Check|Choose|Copy|Create|Decide|Delete|Deny|Edit|Export|Extend|Find|Freeze|Grant|Import|Keep|Lift|List|Mark|Offboard|Open"
     "|Override|Put|Redo|Refresh|Remove|Request|Retry|Revert|Revoke|Run|Search|Share|Show|Sort|Stop|Switch|Try|Undo|Unlock|Use|Withdraw"
 )
 NO_VERBS: Final = frozenset(
@@ -149,6 +149,13 @@ NO_VERBS: Final = frozenset(
         "‹ Previous",
         "Older ›",
         "‹ Newer",
+        "Waiting for you",
+        "Planned",
+        "What changed",
+        "What is frozen",
+        "What may I do?",
+        "Handover",
+        "Status",
     }
 )
 """Tabs, pages, and the name of an act that has no verb."""
@@ -162,7 +169,7 @@ def opens_form(button: Mapping[str, Any]) -> bool:
         command: Command = parse(*value.partition(" ")[::2])
         return "opens a form" in command.summary
     return action in FORMS or action.startswith(
-        ("v1.temporary", "v1.decide.open", "v1.decide.until", "v1.settings", "v1.home.new", "v1.which.ask")
+        ("v1.ask", "v1.undo", "v1.decide.open", "v1.decide.until", "v1.settings", "v1.home.new")
     )
 
 

@@ -7,6 +7,7 @@ const SHAPES = {
   radio_buttons: ["selected_option", "initial_option"],
   conversations_select: ["selected_conversation", "initial_conversation"],
   multi_static_select: ["selected_options", "initial_options", true],
+  multi_external_select: ["selected_options", "initial_options", true],
   file_input: ["files", "initial_files", true],
 };
 

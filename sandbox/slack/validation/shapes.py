@@ -24,7 +24,14 @@ ID: Final = Str("id")
 ACTION: Final[dict[str, Kind]] = {"action_id": Str("action_id")}
 STYLE: Final = Enum(("primary", "danger"))
 
-CHOICES: Final = ("static_select", "multi_static_select", "external_select", "conversations_select", "radio_buttons")
+CHOICES: Final = (
+    "static_select",
+    "multi_static_select",
+    "external_select",
+    "multi_external_select",
+    "conversations_select",
+    "radio_buttons",
+)
 BESIDE_TEXT: Final = ("button", "overflow", *CHOICES)
 IN_INPUT: Final = (*CHOICES, "plain_text_input", "file_input")
 
@@ -127,6 +134,7 @@ ELEMENTS: Final[dict[str, Shape]] = {
         {}, {**OPTIONS, "initial_options": CHOSEN, **SEVERAL, **SELECT}, rules=(one_of(*OPTIONS), check_initial_options)
     ),
     "external_select": _action_element({}, {"initial_option": OPTION, **QUERY, **SELECT}),
+    "multi_external_select": _action_element({}, {"initial_options": CHOSEN, **QUERY, **SEVERAL, **SELECT}),
     "conversations_select": _action_element(
         {}, {"initial_conversation": ID, **CONVERSATIONS, **RESPONSE_URL, **SELECT}
     ),
