@@ -18,7 +18,7 @@ from bot.changes.journal import Journal, slices
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.edits import Kind, Target
-from bot.changes.model.items import OPEN, Item, Outcome
+from bot.changes.model.items import DONE, OPEN, Item, Outcome
 from bot.changes.model.moves import Fail, Finish
 from bot.changes.model.parts import Frozen, LostRight, Refused
 from bot.changes.proposals import item_change
@@ -333,7 +333,7 @@ class BatchWorker:
     async def _end(self, whole: Change, refusal: Refused | LostRight | Frozen | None) -> None:
         """End *whole*: as done where any item was done, or may have been; the card has the outcome of each item."""
         tally = await self.journal.store.items.tally(whole.id)
-        done = tally.of((Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)) > 0
+        done = tally.of(DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}) > 0
         was_begun = done or whole.run.attempt > 1
         if was_begun and isinstance(refusal, Refused) and refusal.code in {TOO_OLD, END_PASSED}:
             refusal = None

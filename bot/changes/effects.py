@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -39,10 +40,18 @@ async def find_closing_of_items(store: Store, items: Iterable[Item]) -> Mapping[
     return {number: later[change_id] for number, change_id in closed.items()}
 
 
-async def mark_effects(store: Store, tx: AsyncConnection, applied: Sequence[Change], now: datetime) -> Sequence[Change]:
-    """Mark the changes that the *applied* ones undid, and move the requests that they overtook to stale; return these."""
+async def mark_effects(
+    store: Store, tx: AsyncConnection, applied: Sequence[Change], wholes: AbstractSet[str], now: datetime
+) -> Sequence[Change]:
+    """Mark the changes that the *applied* ones undid, and move the requests that they overtook to stale; return these.
+
+    *wholes*: ids of bulk changes that came to an end, or an item of which that was in doubt.
+    """
     overtaken = await _overtake(store, tx, applied, now)
-    await _mark_all_undone(store, tx, [change for change in applied if change.request.undoes])
+    undos = await _mark_all_undone(store, tx, [change for change in applied if change.request.undoes])
+    # Sorted, so that two processes lock these rows in the same order and can't deadlock.
+    for set_id in sorted(wholes | undos.keys()):
+        await _mark_whole(store, tx, set_id, undos.get(set_id))
     for change in applied:
         await _settle(store, tx, change, now)
     return overtaken
@@ -124,12 +133,12 @@ async def _reopen(store: Store, tx: AsyncConnection, owed: Change, closed: Mappi
         await record(store, tx, ending, replace(ending, request=request, run=run))
 
 
-async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Change]) -> None:
-    """Mark the changes that *undos* undid as undone; a bulk change only once no item of it is left to undo.
+async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Change]) -> Mapping[str, Change]:
+    """Mark the changes that *undos* undid as undone; return the last undo of items, by the ids of their bulk changes.
 
     One that came to its end is still not undone where somebody has to say what becomes of a part of it.
     """
-    wholes: dict[str, Change] = {}
+    wholes = {}
     for undo in undos:
         change = await store.changes.get_locked(tx, undo.request.undoes or "")
         if change is None or _leaves_a_part(undo, change):
@@ -140,10 +149,15 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
         if change.set_id is not None:
             wholes[change.set_id] = undo
         await _show_undone(store, tx, change, undo)
-    for set_id, undo in wholes.items():
-        whole = await store.changes.get_locked(tx, set_id)
-        if whole is None or whole.state is not State.APPLIED or await store.items.has_any(tx, set_id, UNDOABLE):
-            continue
+    return wholes
+
+
+async def _mark_whole(store: Store, tx: AsyncConnection, set_id: str, undo: Change | None) -> None:
+    """Mark a bulk change that was done as undone where nothing of it is left to undo; *undo*: that of an item, just now."""
+    whole = await store.changes.get_locked(tx, set_id)
+    if whole is None or whole.state is not State.APPLIED or await store.items.has_any(tx, set_id, UNDOABLE):
+        return
+    if (undo := undo or await store.changes.find_undo_in(tx, set_id)) is not None:
         await _mark_undone(store, tx, whole, undo)
 
 

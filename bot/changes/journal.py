@@ -209,7 +209,8 @@ class Journal:
         if items:
             await self.store.items.note(tx, items)
         applied = [change for change in mine if change.state is State.APPLIED]
-        stale = await mark_effects(self.store, tx, applied, self.now())
+        wholes = {each.set_id or each.id for each in mine if each.is_bulk or was[each.id].state is State.UNKNOWN}
+        stale = await mark_effects(self.store, tx, applied, wholes, self.now())
         # Sorted, so that two processes lock these rows in the same order and can't deadlock.
         for set_id in sorted({item.set_id or "" for item in items}):
             await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Target
+from bot.changes.model.items import Outcome
 from bot.changes.model.moves import Approve, Claim, Defer, Ended, Move
 from bot.changes.model.states import IN_EFFECT, State
 from bot.store.change_queries import CLAIMED, ChangeQueries, select_changes
@@ -25,6 +26,7 @@ from bot.store.tables import (
     former_ids,
     hold_key,
     is_of_service,
+    items,
     micros,
     moment,
     row_of,
@@ -243,6 +245,14 @@ class Changes(ChangeQueries):
         """Return the change, read within *tx* and locked until its end."""
         row = await self._lock(tx, change_id)
         return None if row is None else self._change(row)
+
+    async def find_undo_in(self, tx: AsyncConnection, set_id: str) -> Change | None:
+        """Return the change that undid an item of a bulk change; None where nothing did."""
+        item = sa.select(items.c.change_id).where(items.c.set_id == set_id, items.c.outcome == Outcome.UNDONE).limit(1)
+        for row in await tx.execute(select_changes(changes.c.id == item.scalar_subquery())):
+            if (undone := self._change(row).run.undone) is not None:
+                return await self.get_locked(tx, undone.change)
+        return None
 
     async def is_applying(self, tx: AsyncConnection, change: Change, owner: str) -> bool:
         """Whether *owner* still has its claim on *change*; no other process can claim it before the end of *tx*."""
