@@ -161,10 +161,8 @@ class BatchExecutor:
                 for change, reading in left
                 if not self.refused and self.executor.may_be_resent(change, reading)
             }
-            await self._execute(
-                await self.executor.begin_resending(list(again.values())),
-                self.executor.look([change.edit.target for change in taken]),
-            )
+            look = self.executor.look([change.edit.target for change in taken])
+            await self._execute(list(again.values()), look, again=True)
             # What may not be sent again is handled like a single change that was taken over.
             await _run_each(self.executor.carry_out, [change for change, _ in left if change.id not in again])
 
@@ -189,13 +187,15 @@ class BatchExecutor:
             return replace(change, run=replace(change.run, lookalikes=tuple(before.lookalikes(change))))
         return change
 
-    async def _execute(self, changes: Sequence[Change], look: Look) -> None:
-        """Send *changes*, which are on record, read them back together, and record their outcomes."""
+    async def _execute(self, changes: Sequence[Change], look: Look, *, again: bool = False) -> None:
+        """Send *changes*, which are on record, or send them *again*, read them back together, and record their outcomes."""
         if not changes:
             return
         place = self._place(changes[0].edit.target)
         # One chunk at a time is sent to a service; another is read or recorded in the meantime.
         async with place.sending:
+            # Only now: while they wait for their turn, they aren't what a process dies of.
+            changes = await self.executor.begin_resending(changes) if again else changes
             sent = await _run_each(partial(self.executor.send, look=look, backoff=place.backoff), changes)
         await self.journal.finish(await self.executor.read_back(sent))
 

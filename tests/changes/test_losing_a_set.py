@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
+from typing import Literal
 
 import pytest
 
-from bot.changes.batch import BatchExecutor
+from bot.changes.batch import BatchExecutor, ServiceSite
+from bot.changes.execute import MAX_SENDS
 from bot.changes.journal import LEASE
 from bot.changes.model.change import Change
 from bot.changes.model.items import OPEN, Outcome
 from bot.changes.proposals import item_change
 from bot.changes.worker import ChangeLease, LeaseLost
-from tests.changes.world import ALICE, RULE_IDS, Replica, World, renames, replica
+from tests.changes.world import ALICE, RULE_IDS, Died, Replica, World, renames, replica
 from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
@@ -72,6 +75,31 @@ async def test_what_somebody_stopped_is_not_begun(world: World) -> None:
     await batch.give_up([item.item_number for item in items], "the service is away")
 
     assert await world.store.items.tally(batch.whole.id) == {Outcome.STOPPED: len(RULE_IDS)}
+
+
+class Queue(asyncio.Lock):
+    """A process dies while it waits for its turn."""
+
+    async def acquire(self) -> Literal[True]:
+        raise Died
+
+
+async def test_what_only_waited_for_its_turn_may_still_be_sent(world: World, mine: Replica) -> None:
+    batch, items = await claimed(world, mine, new_id=iter(RULE_IDS).__next__)
+    place = items[0].edit.target.place
+    await batch.begin(items)
+    for _ in range(MAX_SENDS):
+        world.clock.moment += LEASE * 2
+        whole = await mine.sets.journal.claim_due(bulk=True)
+        assert whole is not None
+        batch = mine.sets.batch(whole, ChangeLease(mine.sets.journal, whole, world.clock() + LEASE))
+        batch.places[place] = ServiceSite(mine.sets.backoff(), Queue())
+        with pytest.RaisesGroup(Died):
+            await batch.carry_out()
+
+    world.clock.moment += LEASE * 2
+    assert await mine.carry_out_a_set()
+    assert await world.store.items.tally(batch.whole.id) == {Outcome.APPLIED: len(RULE_IDS)}
 
 
 async def test_a_part_waits_for_another_that_is_about_the_same_thing(world: World, mine: Replica) -> None:
