@@ -106,20 +106,16 @@ class NotOneGroup(Refusal):
 
 
 class InvalidDraft(Refusal):
-    """What was asked would make a rule that can't be right, or sets a field that can't be set so.
-
-    *again*: the same with what was likely meant.
-    """
+    """What was asked would make a rule that can't be right, or sets a field that can't be set so."""
 
     problems: Sequence[Problem]
-    again: Mapping[str, Command] = field(default_factory=dict)
 
     def words(self) -> Words:
         lines = [f"{f'Pair {one.pair}: ' if one.pair else ''}{esc(problem_words(one))}" for one in self.problems]
         if len(lines) == 1:
-            return Words(lines[0], again=self.again)
+            return Words(lines[0])
         what = "\n".join(("That rule wouldn’t work:", *(f"• {line}" for line in lines)))
-        return Words(what, next="Fix that and try again.", again=self.again)
+        return Words(what, next="Fix that and try again.")
 
 
 class TooMany(Refusal):

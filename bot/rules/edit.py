@@ -10,8 +10,6 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from rapidfuzz import fuzz, process
-
 from bot.rules.model import ACTIVE, INACTIVE, Pair, Rule, RuleDraft, Source
 from bot.rules.pair_fields import KEY, KNOWN_TYPES, OPERATOR, PAIR_FIELDS, TYPES, UNKNOWN, Document, has_field
 
@@ -20,17 +18,8 @@ KNOWN: Final = {"operator": tuple(OPERATOR.options), "key": tuple(KEY.options), 
 """The allowed values of the fields that have a fixed set, in the spelling that the engines know."""
 IN_SOURCE_FIELDS: Final = ("source", "operator", "key")
 """The names that people use for the fields of a source."""
-ALIASES: Final = {
-    **dict.fromkeys(("regex", "regexp", "re", "match"), "Matches"),
-    **dict.fromkeys(("glob", "startswith", "starts_with", "endswith", "ends_with"), "Wildcard_Matches"),
-    **dict.fromkeys(("is", "=", "=="), "Equals"),
-    **dict.fromkeys(("includes", "has", "in"), "Contains"),
-    **dict.fromkeys(("domain", "hostname"), "host"),
-    **dict.fromkeys(("on", "enabled"), ACTIVE),
-    **dict.fromkeys(("off", "disabled"), INACTIVE),
-}
-"""Names in other products for an operator, a part of the URL or a status -> the service's value."""
-MIN_LIKENESS: Final = 60
+STATUS_WORDS: Final = {"on": ACTIVE, "enabled": ACTIVE, "off": INACTIVE, "disabled": INACTIVE}
+"""What people write for a status, beside the service's own words."""
 MAX_SOURCE: Final = 4_000
 """Characters of a source: no engine needs more, and each source is tested against every URL."""
 MAX_PAIRS: Final = 1_000
@@ -72,8 +61,6 @@ class Problem:
     pair: int | None = None
     value: str = ""
     """The wrong value, or the rule type that doesn't have the field."""
-    meant: str = ""
-    """The value that was likely meant."""
     count: int = 0
     """The number of characters of a source, or of pairs of the rule."""
 
@@ -110,7 +97,7 @@ def _head(draft: RuleDraft) -> Iterator[Problem]:
     if not RULE_TYPE.fullmatch(draft.rule_type or ""):
         yield Problem(ProblemKind.NO_TYPE, "ruleType")
     if draft.status is not None and draft.status not in STATUSES:
-        yield _unknown_value("status", draft.status)
+        yield Problem(ProblemKind.UNKNOWN_VALUE, "status", value=draft.status)
 
 
 def _pairs(draft: RuleDraft) -> Iterator[Problem]:
@@ -139,24 +126,13 @@ def _foreign_fields(rule_type: str | None, pair: Pair, number: int) -> Iterator[
             yield Problem(ProblemKind.OTHER_TYPES_FIELD, name, number, rule_type or "")
 
 
-def _unknown_value(field: str, value: str, pair: int | None = None) -> Problem:
-    """Return the problem of a *value* that *field* cannot have, with the one that was likely meant."""
-    known, near = KNOWN[field], ALIASES.get(value.strip().casefold())
-    if near not in known:
-        found = process.extractOne(
-            value[:60], known, scorer=fuzz.ratio, processor=str.casefold, score_cutoff=MIN_LIKENESS
-        )
-        near = found[0] if found else ""
-    return Problem(ProblemKind.UNKNOWN_VALUE, field, pair, value, near)
-
-
 def _source(rule_type: str | None, pair: Pair, number: int) -> Iterator[Problem]:
     source = pair.source or Source()
     value = source.value or ""
     if rule_type in KNOWN_TYPES and source.operator is not None and source.operator not in KNOWN["operator"]:
-        yield _unknown_value("operator", source.operator, number)
+        yield Problem(ProblemKind.UNKNOWN_VALUE, "operator", number, source.operator)
     if rule_type in KNOWN_TYPES and source.key is not None and source.key not in KNOWN["key"]:
-        yield _unknown_value("key", source.key, number)
+        yield Problem(ProblemKind.UNKNOWN_VALUE, "key", number, source.key)
     if TYPES.get(rule_type or "", UNKNOWN).needs_source and not value:
         yield Problem(ProblemKind.EMPTY_SOURCE, "value", number)
     if len(value) > MAX_SOURCE:
@@ -232,13 +208,12 @@ def _set(body: Document, field: str, value: str) -> None:
     rule_type = str(body.get("ruleType") or "")
     name = OWN_WORDS.get(rule_type, {}).get(name, name)
     if match is None or name not in {*HEAD, *IN_PAIR, *IN_SOURCE}:
-        near = process.extractOne(name[:60], SETTABLE, scorer=fuzz.ratio, score_cutoff=MIN_LIKENESS)
-        raise BadField(Problem(ProblemKind.UNKNOWN_FIELD, field, meant=near[0] if near else ""))
+        raise BadField(Problem(ProblemKind.UNKNOWN_FIELD, field))
     if name in IN_PAIR and not has_field(rule_type, IN_PAIR[name]):
         raise BadField(Problem(ProblemKind.OTHER_TYPES_FIELD, IN_PAIR[name], value=rule_type))
     if name in HEAD and match["pair"] is None:
         if name == "status" and (status := status_of(value)) is None:
-            raise BadField(_unknown_value("status", value))
+            raise BadField(Problem(ProblemKind.UNKNOWN_VALUE, "status", value=value))
         body[HEAD[name]] = status if name == "status" else value
         return
     pair = _pair(body, field, match["pair"])
@@ -255,8 +230,7 @@ def _set(body: Document, field: str, value: str) -> None:
 def status_of(word: str) -> str | None:
     """Return the status that *word* means; None where it does not name one."""
     plain = word.strip().casefold()
-    status = next((known for known in STATUSES if known.casefold() == plain), ALIASES.get(plain))
-    return status if status in STATUSES else None
+    return next((known for known in STATUSES if known.casefold() == plain), STATUS_WORDS.get(plain))
 
 
 def _pair(body: Document, field: str, number: str | None) -> Document:

@@ -98,8 +98,7 @@ def no_field_words(rule_type: str | None, name: str) -> str:
 
 def _unknown_value_words(problem: Problem) -> str:
     *first, last = ("on", "off") if problem.field == "status" else KNOWN[problem.field]
-    use = f"Did you mean {problem.meant}?" if problem.meant else f"Use {', '.join(first)} or {last}."
-    return f"Unknown {problem.field} “{problem.value[:60]}”. {use}"
+    return f"Unknown {problem.field} “{problem.value[:60]}”. Use {', '.join(first)} or {last}."
 
 
 def _unknown_pair_words(problem: Problem) -> str:
@@ -121,12 +120,7 @@ PROBLEMS: Final[dict[ProblemKind, Callable[[Problem], str]]] = {
     ProblemKind.OTHER_TYPES_FIELD: lambda p: no_field_words(p.value, p.field),
     ProblemKind.TYPE_IS_FIXED: lambda _: "A rule’s type can’t be changed. Create a new rule instead.",
     ProblemKind.UNKNOWN_FIELD: lambda p: (
-        f"Unknown field {p.field}. "
-        + (
-            f"Did you mean {p.meant}?"
-            if p.meant
-            else f"You can set {', '.join(SETTABLE)}, and fields of one pair, such as pair2.to."
-        )
+        f"Unknown field {p.field}. You can set {', '.join(SETTABLE)}, and fields of one pair, such as pair2.to."
     ),
     ProblemKind.RULE_FIELD: lambda p: f"{p.field} belongs to the rule, not to one of its pairs.",
     ProblemKind.WHICH_PAIR: lambda p: f"This rule has {p.count} pairs. Which one? For example, pair1.{p.field}=…",

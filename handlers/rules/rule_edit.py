@@ -14,13 +14,12 @@ from bot.changes.model.parts import BulkAct, Purpose
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
-from bot.rules.edit import BadField, Problem, ProblemKind, new_problems, problems, with_fields, with_status
+from bot.rules.edit import BadField, new_problems, problems, with_fields, with_status
 from bot.rules.model import Group, Rule, RuleDraft
 from bot.text.names import GROUP_REFERENCE, named_group, resolve_name
 from handlers.blocks import modals
 from handlers.changes.requests import Thing, outlook_blocks, propose, refuse_unchanged, submit, time_text
 from handlers.errors import AlreadySo, InvalidDraft, NoGroups, NotOneGroup
-from handlers.grammar.command import Command
 from handlers.grammar.tokens import unquote_reason
 from handlers.rules import views
 from handlers.rules.commands import (
@@ -74,10 +73,7 @@ async def set_fields(command: RulesSet, caller: Caller, gatehouse: Gatehouse) ->
     try:
         return await _edit(command, caller, gatehouse, lambda rule: with_fields(rule, command.fields))
     except BadField as error:
-        raise InvalidDraft([error.problem], _corrections(command, error.problem)) from error
-    except InvalidDraft as error:
-        again = _corrections(command, error.problems[0]) if len(error.problems) == 1 else {}
-        raise InvalidDraft(error.problems, again) from error
+        raise InvalidDraft([error.problem]) from error
 
 
 async def _with_group_ids(command: RulesSet, gatehouse: Gatehouse) -> RulesSet:
@@ -93,17 +89,6 @@ async def _with_group_ids(command: RulesSet, gatehouse: Gatehouse) -> RulesSet:
 
 
 GROUP_FIELDS: Final = frozenset({"group", "groupid"})
-
-
-def _corrections(command: RulesSet, problem: Problem) -> dict[str, Command]:
-    """Return *command* with the field or value that was likely meant, by the label of its button."""
-    if not problem.meant:
-        return {}
-    if problem.kind is ProblemKind.UNKNOWN_FIELD:
-        fields = [(problem.meant if name == problem.field else name, value) for name, value in command.fields]
-    else:
-        fields = [(name, problem.meant if value == problem.value else value) for name, value in command.fields]
-    return {f"Use {problem.meant}": replace(command, fields=tuple(fields))}
 
 
 async def _edit(

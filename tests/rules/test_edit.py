@@ -72,37 +72,26 @@ def test_an_old_foreign_field_stops_no_other_edit(kind: str) -> None:
     assert said(new_problems(before, rule(kind, {name: value}, {name: value}))) == [(name, 2)]
 
 
-UNKNOWN = [
-    ("operator", "Regex", "Matches"),
-    ("operator", "equals", "Equals"),
-    ("operator", "Contain", "Contains"),
-    ("operator", "wildcard", "Wildcard_Matches"),
-    ("operator", "StartsWith", "Wildcard_Matches"),
-    ("operator", "qqq", ""),
-    ("operator", "", ""),
-    ("key", "url", "Url"),
-    ("key", "Host", "host"),
-    ("key", "domain", "host"),
-    ("key", "pathname", "path"),
-    ("key", "qqq", ""),
+UNKNOWN = [("operator", value) for value in ("Regex", "equals", "qqq", "")] + [
+    ("key", value) for value in ("url", "qqq")
 ]
 
 
 @pytest.mark.parametrize("kind", [*OWN, "Headers"])
-@pytest.mark.parametrize(("field", "value", "meant"), UNKNOWN)
-def test_what_no_engine_knows_is_refused_with_what_was_meant(kind: str, field: str, value: str, meant: str) -> None:
+@pytest.mark.parametrize(("field", "value"), UNKNOWN)
+def test_what_no_engine_knows_is_refused(kind: str, field: str, value: str) -> None:
     odd = rule(kind, source=SOURCE | {field: value})
 
-    assert problems(odd) == [Problem(ProblemKind.UNKNOWN_VALUE, field, 1, value, meant)]
+    assert problems(odd) == [Problem(ProblemKind.UNKNOWN_VALUE, field, 1, value)]
     assert new_problems(odd, rule(kind, source=SOURCE | {field: value, "value": "https://shop.example/c"})) == []
     assert said(new_problems(odd, rule(kind, source=SOURCE | {field: f"{value}2"}))) == [(field, 1)]
     assert problems(rule("Future", source=SOURCE | {field: value})) == []
 
 
-def test_a_status_that_is_typed_gets_the_near_one() -> None:
+def test_a_status_that_is_none_is_refused() -> None:
     with pytest.raises(BadField) as caught:
         with_fields(rule("Cancel"), (("status", "inactiv"),))
-    assert caught.value.problem == Problem(ProblemKind.UNKNOWN_VALUE, "status", None, "inactiv", "Inactive")
+    assert caught.value.problem == Problem(ProblemKind.UNKNOWN_VALUE, "status", None, "inactiv")
 
 
 def test_very_many_pairs_are_refused_where_they_become_more() -> None:
@@ -141,9 +130,7 @@ def test_what_a_draft_lacks_is_told(draft: Rule, problem: Problem) -> None:
         (rule("Cancel", {}, {}), "Source", Problem(ProblemKind.WHICH_PAIR, "Source", count=2)),
         (rule("Cancel"), "pair2.source", Problem(ProblemKind.UNKNOWN_PAIR, "pair2.source", 2, count=1)),
         (rule("Cancel", pairs=[]), "source", Problem(ProblemKind.UNKNOWN_PAIR, "source", 1)),
-        (rule("Redirect"), "destinaton", Problem(ProblemKind.UNKNOWN_FIELD, "destinaton", meant="destination")),
-        (rule("Redirect"), "opertor", Problem(ProblemKind.UNKNOWN_FIELD, "opertor", meant="operator")),
-        (rule("Redirect"), "colour", Problem(ProblemKind.UNKNOWN_FIELD, "colour", meant="")),
+        (rule("Redirect"), "destinaton", Problem(ProblemKind.UNKNOWN_FIELD, "destinaton")),
     ],
     ids=lambda one: one.kind if isinstance(one, Problem) else "",
 )

@@ -40,8 +40,6 @@ def test_each_branch_tells_what_it_is_for() -> None:
         (no_field_words("Delay", "to"), "source, operator, key, and what its form shows."),
         (no_field_words(None, "to"), "source, operator, key, and what its form shows."),
         (problem_words(Problem(ProblemKind.UNKNOWN_VALUE, "key", 1, "q" * 70)), f"“{'q' * 60}”. Use Url, host or path."),
-        (problem_words(Problem(ProblemKind.UNKNOWN_VALUE, "operator", meant="Matches")), "Did you mean Matches?"),
-        (problem_words(Problem(ProblemKind.UNKNOWN_FIELD, "nam", meant="name")), "Did you mean name?"),
         (problem_words(Problem(ProblemKind.UNKNOWN_FIELD, "colour")), "You can set name, description,"),
         (problem_words(Problem(ProblemKind.UNKNOWN_PAIR, "to", 2, count=1)), "1 pair, so there is no pair 2."),
         (problem_words(Problem(ProblemKind.UNKNOWN_PAIR, "to", 1, count=0)), "0 pairs, so"),
