@@ -11,7 +11,7 @@ from bot.rules.actions import Hits, effect
 from bot.rules.conditions import OPERATORS, NeverHolds, holds
 from bot.rules.expressions import SLASHED, CannotTell
 from bot.rules.model import ACTIVE, INACTIVE, Groups, Off, OffKind, Pair, Rule, Source, why_group_is_off
-from bot.rules.outcomes import Match, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, match_pair, may_differ
+from bot.rules.outcomes import Match, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, match_pair
 from bot.rules.url import KEYS, NotAUrl, Url, sent_text
 
 MAX_LENGTH_DIFFERENCE: Final = 400
@@ -136,8 +136,7 @@ def judge(
     if why := why_not_understood(rule):
         return Undecidable(rule, first.number, why, _why_off(rule, url, groups))
     untried = (Note(NoteKind.UNTRIED_PAIR, undecidable.why, undecidable.pair),) if undecidable is not None else ()
-    differs = (Note(NoteKind.MAY_DIFFER),) if any(may_differ(rule, each.pair) for each in hits) else ()
-    notes = (*_filter_notes(each.pair for each in hits), *_group_notes(rule, groups), *untried, *differs)
+    notes = (*_filter_notes(each.pair for each in hits), *_group_notes(rule, groups), *untried)
     acts = Match(rule, first.number, first.captures, off=_why_off(rule, url, groups), notes=notes)
     try:
         return effect(acts, hits, url)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Any, Self
 
-from bot.rules.conditions import IN_WILDCARD, condition, is_bare
-from bot.rules.expressions import SLASHED, CannotTell, Captures
+from bot.rules.conditions import condition
+from bot.rules.expressions import CannotTell, Captures
 from bot.rules.model import Off, Pair, Rule, Source
 from bot.rules.url import KEYS, Url
 
@@ -50,52 +49,9 @@ def is_switched_off(source: Source) -> bool:
     return value is not None and value in (False, "")
 
 
-AMBIGUOUS: Final = {"Wildcard_Matches": IN_WILDCARD, "Contains": re.compile(r"[*^|]")}
-"""By operator, characters that the extension and the desktop app read differently."""
-
-
-def may_differ(rule: Rule, pair: Pair) -> bool:
-    """Whether Requestly's desktop app, or its extension while a page loads, is known to do another thing with *pair*."""
-    return (pair.source is not None and _may_hold_elsewhere(pair.source)) or _may_act_differently(rule, pair)
-
-
-def _may_hold_elsewhere(source: Source) -> bool:
-    value, odd = source.value or "", AMBIGUOUS.get(source.operator or "")
-    if source.key == "path" or (odd is not None and odd.search(value)):
-        return True
-    return (
-        value.count("*") > 1
-        if source.operator == "Wildcard_Matches"
-        else source.operator == "Matches" and is_bare(value)
-    )
-
-
-def _may_act_differently(rule: Rule, pair: Pair) -> bool:
-    several, extra = len(rule.pairs or ()) > 1, pair.model_extra or {}
-    changes = extra.get("modifications")
-    match rule.rule_type:
-        case "Redirect":
-            captures_of_host = pair.source is not None and pair.source.key == "host" and "$" in (pair.destination or "")
-            return several or captures_of_host
-        case "Cancel":
-            return several
-        case "Replace":
-            every_url = pair.source is not None and not pair.source.value
-            return several or every_url or SLASHED.fullmatch(pair.find or "") is not None
-        case "QueryParam":
-            added = (each for each in changes if isinstance(each, Mapping)) if isinstance(changes, list) else ()
-            return any(each.get("type") == "Add" and each.get("actionWhenParamExists") != "Overwrite" for each in added)
-        case "Headers":  # read in their oldest form, in which such pairs change nothing
-            version = (rule.model_extra or {}).get("version")
-            return isinstance(changes, Mapping) and version in (None, "", 0, 1, "0", "1")
-        case _:
-            return False
-
-
 class NoteKind(StrEnum):
     """What else to say about a match: what it depends on, and why it changes nothing."""
 
-    MAY_DIFFER = "may differ"
     TO_ITSELF = "to itself"
     NOTHING_TO_REPLACE = "nothing to replace"
     GROUP = "group"

@@ -54,7 +54,6 @@ def near_words(miss: NearMiss) -> str:
 
 
 NOTES: Final = {
-    NoteKind.MAY_DIFFER: "Requestly’s desktop app may do this differently",
     NoteKind.TO_ITSELF: "it redirects to the same URL, so nothing happens",
     NoteKind.NOTHING_TO_REPLACE: "the text it replaces isn’t in the URL, so nothing changes",
     NoteKind.GROUP: "it matches only if its group “{value}” is on, which couldn’t be read",

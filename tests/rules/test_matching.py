@@ -149,7 +149,6 @@ def test_the_first_pair_of_a_redirect_counts() -> None:
 
     assert isinstance(acts, Match)
     assert (acts.pair, acts.result) == (1, "https://b.example/")
-    assert acts.notes == (Note(NoteKind.MAY_DIFFER),)
 
 
 REPLACED = [
@@ -295,20 +294,6 @@ def test_several_pairs_act_as_their_type_has_it() -> None:
     assert (last.result, last.also) == ("https://h/?a=2", (2,))
     first = acts(rule("Replace", hit | {"from": "a", "to": "b"}, hit | {"from": "bb", "to": "z"}), "https://h/abc")
     assert (first.result, first.also) == ("https://h/bbc", ())
-
-
-@pytest.mark.parametrize(
-    ("one", "differs"),
-    [
-        (rule("Replace", when("Contains", "h", **{"from": "/b/", "to": "/"})), True),
-        (rule("Cancel", when("Contains", "h"), when("Contains", "x")), True),
-        (rule("Cancel", when("Equals", "/a/b/c/b", "path")), True),
-        (rule("Cancel", when("Wildcard_Matches", "*")), False),
-        (rule("Cancel", when("Matches", "/a/")), False),
-    ],
-)
-def test_what_the_desktop_app_may_do_differently_is_told(one: Rule, differs: bool) -> None:
-    assert acts(one, "https://h/a/b/c/b").notes == (Note(NoteKind.MAY_DIFFER),) * differs
 
 
 @pytest.mark.parametrize("host", ["app.requestly.io", "requestly.in", "requestly.com", "rq.in", "rq.io", "h/__rq"])

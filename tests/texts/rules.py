@@ -59,7 +59,6 @@ SEVERAL: Final = rule(
 )
 LOOKAROUND: Final = rule(11, "Odd expression", pair("/(?<=old)$/", f"{SHOP}/odd", "Matches"))
 DEAD: Final = rule(12, "Jobs page", pair("https://jobs.example.com", f"{SHOP}/jobs"))
-SPECIAL: Final = rule(18, "Archive", pair(f"{SHOP}/[a-z]*", f"{SHOP}/archive", "Wildcard_Matches"))
 TWO: Final = rule(13, "Two pairs", pair(f"{SHOP}/a", f"{SHOP}/b"), pair(f"{SHOP}/c", f"{SHOP}/d"), groupId="Group_2")
 ANSWER: Final = rule(
     14,
@@ -98,7 +97,6 @@ def which() -> Iterator[Sample]:
     yield "two rules for one URL", _which(old, [OLD, OTHER])
     yield "a redirect with filters", _which(old, [FILTERED])
     yield "something else is changed", _which(f"{SHOP}/about", [DEBUG])
-    yield "a wildcard that the desktop app may read differently", _which(f"{SHOP}/about", [SPECIAL])
     debug_off = DEBUG.model_copy(update={"status": "Inactive"})
     sale_off = rule(6, "Winter sale", pair(old, f"{SHOP}/winter"), status="Inactive")
     yield "a near miss that is off, and what matches is off", _which(f"{old}/", [sale_off, debug_off])

@@ -31,7 +31,6 @@ def test_each_branch_tells_what_it_is_for() -> None:
         (off_words([Off(OffKind.STATUS, INACTIVE), Off(OffKind.GROUP, "Summer")]), "it is off, and its group “Summer” is off"),
         (off_words([Off(OffKind.STATUS)]), "not set"),
         (near_words(NearMiss(RULE, 1, NearKind.KEY, "host")), "{Host}; it should be host"),
-        (note_words(Note(NoteKind.MAY_DIFFER)), "may do this differently"),
         (note_words(Note(NoteKind.UNTRIED_PAIR, "it has no condition", pair=1)), "pair 1 matches: it has no condition"),
         (first_problem([NO_NAME]), "Give the rule a name that others will recognize."),
         (first_problem([Problem(ProblemKind.NO_SOURCE, "source", 2), NO_NAME]), "pair 2: A pair needs"),
