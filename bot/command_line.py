@@ -85,8 +85,7 @@ def serve() -> None:
     "--online/--offline", default=None, help="Whether to ask Slack and both services. Without either: on a terminal."
 )
 @click.option("--verbose", is_flag=True, help="Also what it would run with: settings, roles and guards.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
-def check(*, online: bool | None, verbose: bool, as_json: bool) -> None:
+def check(*, online: bool | None, verbose: bool) -> None:
     """Say what works, and how to mend what doesn't.
 
     Everything that serve needs is looked at, and nothing is changed.
@@ -99,15 +98,12 @@ def check(*, online: bool | None, verbose: bool, as_json: bool) -> None:
     logs.configure("ERROR", "text")
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # it is a stream of text; ✓ is not in ASCII
     report = asyncio.run(checked(online=sys.stdout.isatty() if online is None else online))
-    if as_json:
-        print(json.dumps(report.document(), indent=2))
-    else:
-        print(*report.findings, sep="\n")
-        for title, rows in report.details() if verbose else ():
-            shown = click.HelpFormatter()
-            with shown.section(f"\n{title}"):
-                shown.write_dl(rows)
-            print(shown.getvalue(), end="")
+    print(*report.findings, sep="\n")
+    for title, rows in report.details() if verbose else ():
+        shown = click.HelpFormatter()
+        with shown.section(f"\n{title}"):
+            shown.write_dl(rows)
+        print(shown.getvalue(), end="")
     sys.exit(report.status)
 
 

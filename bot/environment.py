@@ -9,13 +9,14 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from dotenv import dotenv_values
 from pydantic import ValidationError
 
-from bot.settings import DESCRIPTIONS, ENV_FILE, Settings, Variables, read_env_file
+from bot.settings import DESCRIPTIONS, LocalSettings, Settings
 
+ENV_FILE: Final = ".env"
 MARKS: Final = {True: "✓", False: "✗", None: "–"}
 
 
@@ -54,7 +55,7 @@ def _failed_finding(variable: str, source: str, words: str, mend: str) -> Findin
     return Finding("settings", False, words, mend, variable, source)
 
 
-V = TypeVar("V", bound=Variables)
+V = TypeVar("V", bound=LocalSettings)
 
 
 def read_settings() -> Settings:
@@ -75,7 +76,10 @@ def read_settings() -> Settings:
 def read_some(kind: type[V]) -> V:
     """Return the settings of *kind*; raises BadSettings with all that is wrong with them, or where ``.env`` can't be read."""
     try:
-        return kind()
+        there = (os.environ, _env_file())
+        # A setting that is empty is not set.
+        values = {name.lower(): value for each in reversed(there) for name, value in each.items() if value}
+        return kind.model_validate({name: value for name, value in values.items() if name in kind.model_fields})
     except ValidationError as error:
         raise BadSettings(*map(_finding_of, error.errors(include_url=False, include_input=False))) from None
     except UnicodeDecodeError:
@@ -128,4 +132,9 @@ def _sources() -> Iterator[tuple[str, Mapping[str, str | None]]]:
     """Yield the environment, and ``.env`` where it can be read, each with its name."""
     yield "environment", os.environ
     with suppress(OSError, UnicodeDecodeError):
-        yield ENV_FILE, read_env_file(Path(ENV_FILE))
+        yield ENV_FILE, _env_file()
+
+
+def _env_file() -> Mapping[str, str | None]:
+    """Return the variables of ``.env`` as written: a ``$`` in a value is not expanded, since keys may contain one."""
+    return dotenv_values(ENV_FILE, encoding="utf-8", interpolate=False)

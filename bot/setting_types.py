@@ -6,7 +6,7 @@ Checks that need other settings are in ``bot/settings.py``; only a URL has to kn
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
@@ -53,33 +53,6 @@ def _require_site_ids(sites: dict[str, str]) -> dict[str, str]:
         if (other := names.setdefault(site, name)) != name:
             raise ValueError(f"has “{other}” and “{name}” for the same site, “{site}”")
     return sites
-
-
-HEADERS_OF_HTTP: Final = frozenset(
-    {
-        "accept",
-        "accept-encoding",
-        "connection",
-        "content-encoding",
-        "content-length",
-        "content-type",
-        "expect",
-        "host",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
-"""Headers that say how a request or its answer is sent: with a key in one of them, no request gets through."""
-
-
-def _require_free_header(name: str) -> str:
-    if name.lower() in HEADERS_OF_HTTP:
-        raise ValueError(f"can't be “{name}”, which HTTP itself needs")
-    return name
 
 
 def _require_replaced(value: SecretStr) -> SecretStr:
@@ -138,7 +111,7 @@ Replaced = Annotated[SecretStr, AfterValidator(_require_replaced)]
 Secret = Annotated[Replaced, AfterValidator(_require_sendable)]
 Sites = Annotated[dict[str, str], NoDecode, BeforeValidator(_ids_by_site), AfterValidator(_require_site_ids)]
 SiteKeys = Annotated[dict[str, Secret], NoDecode, BeforeValidator(_keys_by_site)]
-HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"), AfterValidator(_require_free_header)]
+HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")]
 ServiceUrl = Annotated[str, AfterValidator(_require_secure_url)]
 SlackUrl = Annotated[ServiceUrl, AfterValidator(_with_slash)]
 ProxyUrl = Annotated[str, AfterValidator(_require_proxy_url)]

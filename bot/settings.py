@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.setting_types import (
     CaFile,
@@ -33,43 +31,10 @@ class CannotStart(Exception):
     """Gatehouse cannot run with these settings; the text says what to do."""
 
 
-ENV_FILE: Final = ".env"
-
-
-def read_env_file(path: Path) -> Mapping[str, str | None]:
-    """Return the variables of *path* as written: a ``$`` in a value is not expanded, since keys may contain one."""
-    return dotenv_values(path, encoding="utf-8", interpolate=False)
-
-
-class _EnvFile(DotEnvSettingsSource):
-    def _load_env_vars(self) -> Mapping[str, str | None]:
-        if not isinstance(self.env_file, str) or not (path := Path(self.env_file)).is_file():
-            return {}
-        return {name.lower(): value for name, value in read_env_file(path).items() if value}
-
-
-class Variables(BaseSettings):
-    """Settings that variables hold: those of the environment, then those of ``.env``."""
-
-    model_config = SettingsConfigDict(
-        env_file=ENV_FILE, env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
-    )
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        file = dotenv_settings.env_file if isinstance(dotenv_settings, DotEnvSettingsSource) else None
-        return init_settings, env_settings, _EnvFile(settings_cls, env_file=file), file_secret_settings
-
-
-class LocalSettings(Variables):
+class LocalSettings(BaseSettings):
     """The settings that commands need which reach neither Slack nor a service: they work while a token is not set yet."""
+
+    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True)
 
     database_url: str = Field(
         "sqlite:///gatehouse.db", description="sqlite:///path, or postgresql://user:password@host/name."
@@ -81,7 +46,7 @@ class LocalSettings(Variables):
 
 
 class Settings(LocalSettings):
-    """The settings of a deployment. Variables have these names in capitals; ``.env`` in the working folder is read, too.
+    """The settings of a deployment. Variables have these names in capitals; `bot/environment.py` reads ``.env``, too.
 
     A description says what a setting is, and so what to write where its value is wrong.
     """
@@ -231,13 +196,7 @@ class Settings(LocalSettings):
         value = getattr(self, name)
         if isinstance(value, dict):
             value = ", ".join(f"{key}={each}" for key, each in value.items())
-        elif isinstance(value, (list, tuple)):
-            value = ", ".join(map(str, value))
         return "" if value is None else self.redact(without_passwords(str(value)))
 
 
 DESCRIPTIONS: Final[Mapping[str, str]] = {name: each.description or "" for name, each in Settings.model_fields.items()}
-SECRET_SETTINGS: Final = frozenset(
-    name for name, field in Settings.model_fields.items() if SecretStr.__name__ in repr(field.annotation)
-)
-"""The settings whose whole value is secret."""

@@ -50,13 +50,12 @@ def settings(
     policy: Path | None = None,
     transport: Transport = "http",
 ) -> Settings:
-    """Return the settings of the bot in the sandbox; the environment and .env are ignored.
+    """Return the settings of the bot in the sandbox; .env is ignored.
 
     *database*: a SQLite file, or the URL of any database.
     """
     by_socket = transport == "socket"
     return Settings(
-        _env_file=None,
         slack_bot_token=SecretStr(TOKEN),
         slack_signing_secret=SecretStr("" if by_socket else SECRET),
         slack_app_token=SecretStr(APP_TOKEN) if by_socket else None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -55,11 +55,6 @@ class Report:
             return 2
         return int(any(finding.ok is False for finding in self.findings))
 
-    def document(self) -> dict[str, Any]:
-        """Return the report as one JSON object, with secrets redacted."""
-        shown = self.settings and {name.upper(): self.settings.display_value(name) for name in Settings.model_fields}
-        return {"status": self.status, "findings": [asdict(each) for each in self.findings], "settings": shown}
-
     def details(self) -> Sequence[Details]:
         """Return the settings, the roles and the guards; empty where any is wrong."""
         if self.settings is None or self.policy is None:
@@ -82,8 +77,6 @@ async def check(*, online: bool) -> Report:
         return Report(findings, None, None)
     policy = _policy(local, findings)
     findings.append(await _database(local))
-    if settings is not None and settings.ca_file is not None:
-        findings.append(Finding("certificate authorities", True, f"those of {settings.ca_file}, and the usual ones"))
     if not online:
         findings.append(Finding("Slack and the services", None, "not asked; --online asks them"))
     elif settings is None:

@@ -71,7 +71,7 @@ async def serve(settings: Settings, timing: Timing) -> None:
 
 
 def main() -> int:
-    settings = Settings(_env_file=None)
+    settings = Settings()
     logs.configure(settings.log_level, settings.log_format)
     strikes = checkpoint(os.environ)
     try:

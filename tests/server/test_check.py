@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -234,7 +233,7 @@ async def test_a_name_that_no_setting_has_is_refused_where_it_must_be_meant_for_
 
 async def test_what_it_would_run_with_is_shown_to_those_who_ask(variables: dict[str, str]) -> None:
     columns = {"COLUMNS": "60"}
-    _, brief, _ = await run_here("check", "--offline", environment=variables | columns)
+    _, brief, _ = await run_here("check", environment=variables | columns)
     _, whole, _ = await run_here("check", "--offline", "--verbose", environment=variables | columns)
 
     assert len(brief.splitlines()) == 4
@@ -243,32 +242,6 @@ async def test_what_it_would_run_with_is_shown_to_those_who_ask(variables: dict[
     assert "{" not in whole
     assert "…" not in whole
     assert "None" not in whole
-
-
-@pytest.mark.slow
-async def test_json_is_for_programs_and_a_pipe_asks_nobody(variables: dict[str, str], services: Services) -> None:
-    code, out, _ = await run_here("check", "--json", environment=variables)
-
-    found = json.loads(out)
-    assert (code, found["status"], found["settings"]["RULES_API_KEY"]) == (0, 0, "**********")
-    assert {each["part"]: each["ok"] for each in found["findings"]} == {
-        "settings": True,
-        "policy": True,
-        "database": True,
-        "Slack and the services": None,
-    }
-    assert services.rules.calls("GET") == []
-    assert services.members.calls("GET") == []
-
-    code, out, _ = await run_here("check", "--json", environment={"PORT": "http"})
-    found = json.loads(out)
-    assert (code, found["status"], found["settings"]) == (2, 2, None)
-    wrong = {each["variable"]: (each["source"], each["words"]) for each in found["findings"]}
-    assert wrong["PORT"] == (
-        "environment",
-        "Input should be a valid integer, unable to parse string as an integer",
-    )
-    assert wrong["RULES_API_KEY"] == ("", "is not set")
 
 
 @pytest.mark.parametrize(

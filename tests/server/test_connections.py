@@ -87,7 +87,7 @@ async def door(local: LocalSlack) -> AsyncIterator[Door]:
 
 @pytest.fixture
 async def slack(local: LocalSlack, door: Door) -> AsyncIterator[Slack]:
-    settings = Settings(_env_file=None, slack_api_url=f"{local.acting.answers.address}/api/", **SETTINGS)
+    settings = Settings(slack_api_url=f"{local.acting.answers.address}/api/", **SETTINGS)
     async with open_slack(settings, TOKEN) as slack:
         yield slack
     await until(lambda: not door.lines)

@@ -116,7 +116,6 @@ async def test_a_check_goes_the_same_way_and_says_what_is_wrong_with_it(tmp_path
         shown = there.proxy.url.replace(PASSWORD_ENCODED, "***")
         found = await checked(there, tmp_path)
         assert [line for line in found if line[0] == "✗"] == []
-        assert f"✓ certificate authorities: those of {there.ca_file}, and the usual ones" in found
         assert f"✓ outgoing proxy: {shown} answers; used for {SLACK}, {RULES}, {MEMBERS}" in found
 
         found = await checked(there, tmp_path, OUTGOING_PROXY=there.proxy.url.replace("canary", "wrong"))

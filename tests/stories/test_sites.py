@@ -96,12 +96,12 @@ def test_keys_are_read_from_one_variable_and_a_typo_in_a_site_is_refused(
         "MEMBERS_API_KEYS": "docs=a=b==",
     }.items():
         monkeypatch.setenv(name, value)
-    read = Settings(_env_file=None)
+    read = Settings()
     assert (read.key_of("blog"), read.key_of("docs")) == (MEMBERS_KEY, "a=b==")
     assert "a=b==" not in str(read)
 
     for wrong in ("dosc=key", "docs", "docs="):
         monkeypatch.setenv("MEMBERS_API_KEYS", wrong)
         with pytest.raises(ValidationError, match="members_api_keys") as refused:
-            Settings(_env_file=None)
+            Settings()
         assert "key'" not in str(refused.value)
