@@ -29,7 +29,7 @@ from handlers.explain.outcomes import OUTCOME_WORDS
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import Command, Unclear, slash
-from handlers.grammar.parser import Shorthand, expand, parse
+from handlers.grammar.parser import Shorthand, expand
 from handlers.grammar.tokens import escape_entities
 from handlers.members.commands import MembersList
 from handlers.rules.commands import RulesList, RulesShow
@@ -154,7 +154,7 @@ def _words_text(words: Words, unchanged: str) -> str:
 
 
 def unclear_message(error: Unclear, *, asked: str) -> Message:
-    """Return what was not understood, the nearest harmless command as a button, and the lines of help that may be meant."""
+    """Return what was not understood, and the lines of help that may be meant."""
     is_attempt = bool(error.about) and all(kind.writes for kind in error.about)
     unchanged = " Nothing was changed." if is_attempt else ""
     blocks = [messages.section(f":thinking_face: *{esc(error.what, 400)}*{unchanged}")]
@@ -165,12 +165,8 @@ def unclear_message(error: Unclear, *, asked: str) -> Message:
         )
         lead = f"{error.can} For example" if error.can else "For example" if len(error.about) == 1 else "Did you mean"
         blocks.append(messages.section(f"{lead}:\n{lines}"))
-    suggested = None
-    if error.suggestion is not None:
-        root, _, rest = error.suggestion.partition(" ")
-        suggested = run_button(f"Run {slash(root)} {rest}", parse(root, rest), 0, style="primary")
     form = ask_button("Open the form…", error.about[0], "form", style="primary") if error.lacks else None
-    blocks += messages.actions([form, suggested, run_button("Show examples", GatehouseHelp(), "help")])
+    blocks += messages.actions([form, run_button("Show examples", GatehouseHelp(), "help")])
     return _message(f"{esc(error.what)}{unchanged}", blocks, asked=asked, unchanged=bool(unchanged))
 
 

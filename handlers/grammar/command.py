@@ -28,7 +28,7 @@ def slash(words: str) -> str:
 
 @dataclass(eq=False, repr=False)
 class Unclear(Exception):
-    """A text that is not a command. *suggestion*: the nearest one, ready to be run; *about*: those whose example helps.
+    """A text that is not a command. *about*: those whose example helps.
 
     *can*: what can be done, in one sentence, where *about* are examples of that and have nothing to do with the text.
     *has_verb*: it begins with the verb of a command, and what follows isn't what that takes. *lacks*: what it doesn't name, as
@@ -37,7 +37,6 @@ class Unclear(Exception):
 
     what: str
     _: KW_ONLY
-    suggestion: str | None = None
     about: Sequence[type[Command]] = ()
     can: str = ""
     has_verb: bool = False

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import accumulate
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 from bot.members.model import Member
 from bot.rules.model import Group, Rule
@@ -36,12 +36,12 @@ class Names(Generic[T]):
 
     def __init__(self, things: Sequence[T], named: Callable[[T], Named[T]]) -> None:
         self._things, self._named = things, named
-        lines, urls, words = _Added(), _Added(), _Added()
+        lines, urls, words = _Places(), _Places(), _Places()
         for place, each in enumerate(map(named, things)):
             lines.add(place, (*each.names, *each.wholes))
             urls.add(place, each.urls)
             words.add(place, [word for name in each.names for word in WORD.findall(name)])
-        self._lines, self._urls, self._words = lines.build(), urls.build(), words.build()
+        self._lines, self._urls, self._words = lines.sort(), urls.sort(), words.sort()
 
     def find_exact(self, name: str) -> list[str]:
         """Return the ids of the things with exactly this name, ignoring case."""
@@ -73,42 +73,27 @@ class Names(Generic[T]):
         return list(dict.fromkeys(self._named(self._things[place]).id for place in places))
 
 
-class _Added:
-    """Collects texts, each with the places of the things that have it, in any order."""
+class _Places:
+    """Sorted texts. The places of the things that have text ``i`` are ``places[starts[i] : starts[i + 1]]``."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._number_of, self._place_of = array("I"), array("I")
-        self._counts = array("I")
+        self._added = defaultdict[str, Any](lambda: array("I"))
+        self._texts: Sequence[str] = ()
+        self._starts, self._places = array("I", [0]), array("I")
 
     def add(self, place: int, texts: Iterable[str]) -> None:
         """Add the thing at *place*, which has *texts*."""
         for text in dict.fromkeys(texts):
-            number = self._numbers.setdefault(text, len(self._numbers))
-            if number == len(self._counts):
-                self._counts.append(0)
-            self._counts[number] += 1
-            self._number_of.append(number)
-            self._place_of.append(place)
+            self._added[text].append(place)
 
-    def build(self) -> _Places:
-        """Return them sorted, by a counting sort, which needs no list of pairs. Nothing can be added after this."""
-        texts, free = sorted(self._numbers), self._counts
-        starts = array("I", accumulate((free[self._numbers[text]] for text in texts), initial=0))
-        for text, start in zip(texts, starts, strict=False):
-            free[self._numbers.pop(text)] = start  # from here on: where the next place beside it goes
-        places = array("I", self._place_of)
-        for number, place in zip(self._number_of, self._place_of, strict=True):
-            places[free[number]] = place
-            free[number] += 1
-        return _Places(texts, starts, places)
-
-
-class _Places:
-    """Sorted texts. The places of the things that have text ``i`` are ``places[starts[i] : starts[i + 1]]``."""
-
-    def __init__(self, texts: Sequence[str], starts: Sequence[int], places: Sequence[int]) -> None:
-        self._texts, self._starts, self._places = texts, starts, places
+    def sort(self) -> Self:
+        """Return itself, ready for look-ups. Nothing can be added after this."""
+        self._texts = sorted(self._added)
+        for text in self._texts:
+            self._places += self._added.pop(text)
+            self._starts.append(len(self._places))
+        self._added.clear()  # an emptied dictionary keeps its memory until then
+        return self
 
     def places_of(self, text: str) -> Sequence[int]:
         """Return the places of the things that have *text*."""

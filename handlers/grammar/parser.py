@@ -57,7 +57,7 @@ def parse(service: str, text: str) -> Command:
     verb, rest = words[0].keyword, words[1:]
     if verb in HELP:  # whatever it is wanted for
         return EMPTY[service]()
-    if (kind := VERBS[service].get(verb)) is not None:
+    if (kind := VERBS[service].get(verb) or VERBS["gatehouse"].get(verb)) is not None:
         is_search = "text" in kind.parts()
         if len(rest) == 1 and rest[0].keyword in HELP and not is_search:  # quoted, it names a thing that is called so
             return EMPTY[service]()
@@ -151,13 +151,12 @@ def _unknown_command(service: str, first: Word, rest: Sequence[Word]) -> Unclear
     gentle = {name: kind for name, kind in VERBS[service].items() if not kind.destroys}
     near = process.extract(verb, gentle.keys(), scorer=OSA.distance, score_cutoff=_wrong_letters(verb), limit=6)
     about = list(dict.fromkeys(gentle[name] for name, _, _ in near))[:3]
-    harmless = next((kind for kind in about if not kind.writes), None)
     what = f"Unknown command “{_clip(first.text)}”."
     if not about:
         if rest:  # a sentence, of which the first word is no more to blame than the others
             what = f"I don’t understand “{_clip(' '.join(word.text for word in (first, *rest)))}”."
         return Unclear(what, about=TYPICAL[service][1], can=TYPICAL[service][0])
-    return Unclear(what, about=about, suggestion=_suggestion(harmless, rest) if harmless is not None else None)
+    return Unclear(what, about=about)
 
 
 def _clip(text: str) -> str:
@@ -186,13 +185,6 @@ TYPICAL: Final[dict[str, tuple[str, tuple[type[Command], ...]]]] = {
     ),
 }
 """What people do most with a service, in one sentence, and the commands for it."""
-
-
-def _suggestion(kind: type[Command], rest: Sequence[Word]) -> str | None:
-    try:
-        return f"{kind.service} {kind.read(Rest(kind, rest)).write()}"
-    except (Unclear, ValueError):
-        return None
 
 
 EMPTY: Final[dict[str, Callable[[], Command]]] = {

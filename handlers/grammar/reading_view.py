@@ -13,7 +13,6 @@ from handlers.gatehouse.commands import GatehouseStatus
 from handlers.grammar.command import Command, slash
 from handlers.grammar.command_sentences import MAX_NAMED, Context, rule_list, sentence, with_name
 from handlers.grammar.fields import filters_of
-from handlers.grammar.parser import parse
 from handlers.grammar.readings import Readings
 from handlers.members.commands import (
     MembersAdd,
@@ -72,8 +71,6 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
         meant = meant[:1]  # how much of the URL is asked in the form, too
     lines = [*_unread_names(context), *([f"*{impossible.says}*"] if impossible else [])]
     lines += [unread_line(readings.unread)] if readings.unread else []
-    if impossible and impossible.nearest:
-        shown = (*shown, parse(*impossible.nearest.split(" ", 1)))
     if len(meant) == 1:
         lines.append(f"I understood: {messages.as_sentence(sentence(meant[0], context))}")
     names_things = not readings.is_guess and all(

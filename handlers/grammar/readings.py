@@ -15,10 +15,9 @@ from urllib.parse import urlsplit
 from bot.rules.lint.coverage import to_switch
 from bot.rules.model import USUAL_RULE_ID
 from bot.text.names import MIN_PART, fold_name
-from bot.text.times import Kind, ParsedTime, parse_time
+from bot.text.times import Kind, ParsedTime, parse_since, parse_time
 from handlers.gatehouse.commands import (
     GatehouseAudit,
-    GatehouseDigest,
     GatehouseFreezes,
     GatehouseHelp,
     GatehousePending,
@@ -28,7 +27,7 @@ from handlers.gatehouse.commands import (
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import NUMBER, WHICH_RULE, expand_rows, reason_in
+from handlers.grammar.fields import NUMBER, expand_rows, reason_in
 from handlers.grammar.known import MAX_READINGS, Known, Names, word_set
 from handlers.grammar.parser import VERBS, parse, refs_of
 from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at, time_in_reason
@@ -100,6 +99,7 @@ from handlers.rules.commands import (
     RulesWhich,
 )
 from handlers.rules.reasons import type_word
+from handlers.rules.rule_refs import NotOne
 
 MAX_WORDS: Final = 60
 """Nothing in a longer text is looked up, since names are searched for at each of its words."""
@@ -204,8 +204,10 @@ class Sentence:
     def is_about_members(self) -> bool:
         return self.root == "members" or bool(self.people or self.segments or not MEMBERS.isdisjoint(self.words))
 
-    def keys_of(self, mentions: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-        """Return the keys of all *mentions* together; of a single unclear one, each of its keys, to choose from."""
+    @property
+    def choices(self) -> list[tuple[str, ...]]:
+        """The keys of all rules, or of all people, that are named; of a single unclear one, each of its keys, to choose from."""
+        mentions = self.rules or self.people
         unclear = [mention for mention in mentions if len(mention) > 1]
         if not unclear or not SEVERAL.isdisjoint(self.words):
             return [tuple(dict.fromkeys(key for mention in mentions for key in mention))] if mentions else []
@@ -234,10 +236,8 @@ def read(root: str, text: str, known: Known) -> Readings:
     if len(text) > MAX_COMMAND:
         return Readings()
     words = split(ADDRESSEE.sub(r"\1", clean_text(text)))
-    while words and words[0].keyword.lstrip("/") in VERBS:
+    while words and words[0].keyword.lstrip("/") in VERBS.keys() - {root}:
         root, words = words[0].keyword.lstrip("/"), words[1:]
-    if (spelled := _parse_for_gatehouse(words)) is not None:
-        return Readings((spelled,))
     parts = [part for word in words for part in _split_at_commas(word)]
     if len(parts) > MAX_WORDS:
         return Readings()
@@ -253,26 +253,16 @@ def runs_at_once(readings: Readings) -> Command | None:
     return None if command.writes else command
 
 
-def says_better(error: Unclear, readings: Readings, text: str) -> bool:
-    """Whether *error* helps more than *readings* of *text*: for a command that lacks something, or has a typo."""
+def says_better(error: Exception | None, readings: Readings) -> bool:
+    """Whether *error*, which says what a command lacks, or what isn't there and what is like it, helps more than incomplete
+    *readings* of the same text.
+    """
     if not readings.unread or readings.meant or readings.impossible:
         return False
-    first = bare(text.partition(" ")[0])
-    if first in ASKING and readings.commands:
-        return False  # “which colleague …” asks for no URL
-    begins = any(each.casefold().startswith(first) for each in readings.unread)
-    return error.has_verb or (error.suggestion is not None and begins)
-
-
-def _parse_for_gatehouse(words: Sequence[Word]) -> Command | None:
-    """Return the command that the words spell under ``/gatehouse``: “/rules pending”."""
-    kind = VERBS["gatehouse"].get(words[0].keyword) if words else None
-    if kind is None or kind in {GatehouseHelp, GatehouseUndo}:  # these are read like other sentences
-        return None
-    try:
-        return parse("gatehouse", " ".join(f'"{word.text}"' if word.quoted else word.text for word in words))
-    except Unclear:
-        return None
+    if isinstance(error, Unclear):
+        asks = any(kind.verb in ASKING for kind in error.about)  # “which colleague …” asks for no URL
+        return error.has_verb and not (readings.commands if asks else _is_card(readings.commands))
+    return not isinstance(error, NotOne) or bool(error.near or error.gap)
 
 
 # What a text names, the surest first.
@@ -402,12 +392,6 @@ def _take_question(said: Sentence, *, is_asked: bool) -> None:
         said.question = "why"
 
 
-PHRASES: Final = sorted(
-    ((re.split("[_…]", verb), "…" in verb, act) for verb, act in VERBS_OF.items()), key=lambda each: -len(each[0])
-)
-"""The words of each verb, those of several words first; whether others may stand between them; and what it asks for."""
-
-
 def _take_verb(said: Sentence) -> None:
     """Take one verb. A word that is often a part of a name is one only at the beginning or at the end."""
     words = said.words
@@ -421,22 +405,20 @@ def _take_verb(said: Sentence) -> None:
     for at in range(len(words)):
         may_be_noun = at not in {first, last} or (at > 0 and said.question not in {"", "can", "could"})
         is_before_name = words[at] == "on" and at != first and said.after(at) == ""
-        if is_before_name or (words[at] in STATUSES and (said.before(at) in BEING or said.after(at) in LISTED)):
+        if is_before_name or (words[at] in STATUSES and _is_state(said, at)):
             continue
-        for phrase, is_parted, act in PHRASES:
-            places = _places_of(phrase, words, at, is_parted=is_parted)
-            if places and not (may_be_noun and len(phrase) == 1 and phrase[0] in OFTEN_NOUNS):
-                said.act, said.verb = act, " ".join(phrase)
-                for place in places:
-                    said.take(place)
-                return
+        act, places = VERBS_OF.find_at(words, at) or ("", [])
+        if act and not (may_be_noun and len(places) == 1 and words[at] in OFTEN_NOUNS):
+            said.act, said.verb = act, " ".join(words[place] for place in places)
+            for place in places:
+                said.take(place)
+            return
 
 
-def _places_of(phrase: Sequence[str], words: Sequence[str], at: int, *, is_parted: bool) -> list[int]:
-    """Return where the words of *phrase* stand, the first one at *at*; none where they don't."""
-    if is_parted:
-        return [at, words.index(phrase[1], at + 1)] if words[at] == phrase[0] and phrase[1] in words[at + 1 :] else []
-    return [*range(at, at + len(phrase))] if words[at : at + len(phrase)] == [*phrase] else []
+def _is_state(said: Sentence, at: int) -> bool:
+    """Whether “on” or “off” at *at* says what something is: “that is off”, “are switched off”, “off rules”."""
+    before = said.before(at - 1 if said.before(at) in {"switched", "turned"} else at)
+    return before in BEING or said.after(at) in LISTED
 
 
 def _take_segments(said: Sentence) -> None:
@@ -577,7 +559,7 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
     what was shown. Those that can't be parsed are left out.
     """
     common = {name: value for name in COMMON if (value := getattr(said, name))}
-    common |= {name: value for name, (value, _) in said.filters.items()}
+    common |= {"since": _look_back(said)} | {name: value for name, (value, _) in said.filters.items()}
     read: dict[Command, None] = {}
     for command in commands:
         try:
@@ -598,7 +580,7 @@ TIMES: Final = frozenset({"at", "start", "since"})
 
 def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) -> tuple[str, ...]:
     """Return what none of *commands* accounts for, as it was typed."""
-    is_past = any(getattr(each, "at", None) or isinstance(each, RulesHistory) for each in commands)
+    is_past = any(getattr(each, "at", None) or isinstance(each, RulesHistory | GatehouseAudit) for each in commands)
     common = {name: getattr(said, name) for name in (*COMMON, "since") if name not in (TIMES if is_past else {"at"})}
     unused = [
         getattr(value, "as_typed", value)
@@ -609,12 +591,12 @@ def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) 
     return tuple(dict.fromkeys([*said.find_left(idle), *unused, *said.other_times, *in_reasons]))
 
 
-def _of_rules(kind: Callable[[tuple[str, ...]], Command]) -> Make:
-    return lambda said: [kind(refs) for refs in said.keys_of(said.rules)]
+def _of_all(*kinds: Callable[[tuple[str, ...]], Command]) -> Make:
+    return lambda said: [kind(keys) for kind in kinds for keys in said.choices]
 
 
-def _of_rule(kind: Callable[[str], Command]) -> Make:
-    return lambda said: [kind(refs[0]) for refs in said.keys_of(said.rules) if len(refs) == 1]
+def _of_one(kind: Callable[[str], Command]) -> Make:
+    return lambda said: [kind(keys[0]) for keys in said.choices if len(keys) == 1]
 
 
 def _of_sources(kind: Callable[[tuple[str, ...]], Command]) -> Make:
@@ -627,20 +609,8 @@ def _of_sources(kind: Callable[[tuple[str, ...]], Command]) -> Make:
     return make
 
 
-def _of_groups(switch: str) -> Make:
-    return lambda said: [RulesGroup(switch, key) for key in said.groups]
-
-
-def _of_people(*kinds: Callable[[tuple[str, ...]], Command]) -> Make:
-    return lambda said: [kind(emails) for kind in kinds for emails in said.keys_of(said.people)]
-
-
 def _of_segments(kind: type[MembersGrant | MembersRevoke]) -> Make:
-    return lambda said: [kind(emails, tuple(said.segments)) for emails in said.keys_of(said.people)]
-
-
-def _edit_member(said: Sentence) -> list[Command]:
-    return [MembersEdit(emails[0]) for emails in said.keys_of(said.people) if len(emails) == 1]
+    return lambda said: [kind(emails, tuple(said.segments)) for emails in said.choices]
 
 
 def _with_host(url: str, said: Sentence, beside: str = "") -> list[str]:
@@ -676,7 +646,7 @@ def _redirect(said: Sentence) -> list[Command]:
 
 
 def _set_destination(said: Sentence) -> list[Command]:
-    return _of_rules(lambda refs: RulesSet(refs, (("destination", said.urls[0]),)))(said)
+    return [RulesSet(refs, (("destination", said.urls[0]),)) for refs in said.choices]
 
 
 def _new_rule(said: Sentence) -> list[Command]:
@@ -689,11 +659,11 @@ def _new_rule(said: Sentence) -> list[Command]:
 
 def _add(said: Sentence) -> list[Command]:
     """Return the form of each new member; a grant where all are members already."""
-    people = said.keys_of(said.people)
-    known = [email in said.known.sites_of for emails in people for email in emails]
+    new = [email for emails in said.choices for email in emails]
+    known = [email in said.known.sites_of for email in new]
     if any(known):
         return _of_segments(MembersGrant)(said) if all(known) and said.segments else []
-    return [MembersAdd(email, segments=tuple(said.segments)) for emails in people for email in emails]
+    return [MembersAdd(email, segments=tuple(said.segments)) for email in new]
 
 
 def _move(said: Sentence) -> list[Command]:
@@ -705,30 +675,39 @@ def _move(said: Sentence) -> list[Command]:
 
 
 def _offboard(said: Sentence) -> list[Command]:
-    kinds = (MembersOffboard,) if said.verb == "offboard" and not said.site else (MembersOffboard, MembersRemove)
-    return _of_people(*(kinds if not said.site else (MembersRemove,)))(said)
+    everywhere = () if said.site else (MembersOffboard,)
+    here = () if said.verb == "offboard" and everywhere else (MembersRemove,)
+    return _of_all(*everywhere, *here)(said)
 
 
 Make = Callable[[Sentence], list[Command]]
 CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
-    "off": {"rule": _of_rules(RulesOff), "url": _of_sources(RulesOff), "group": _of_groups("off")},
-    "on": {"rule": _of_rules(RulesOn), "url": _of_sources(RulesOn), "group": _of_groups("on")},
+    "off": {
+        "rule": _of_all(RulesOff),
+        "url": _of_sources(RulesOff),
+        "group": lambda said: [RulesGroup("off", key) for key in said.groups],
+    },
+    "on": {
+        "rule": _of_all(RulesOn),
+        "url": _of_sources(RulesOn),
+        "group": lambda said: [RulesGroup("on", key) for key in said.groups],
+    },
     "delete": {
-        "rule": _of_rules(RulesDelete),
-        "person": _of_people(MembersRemove),
+        "rule": _of_all(RulesDelete),
+        "person": _of_all(MembersRemove),
         "person segment": _of_segments(MembersRevoke),
     },
     "block": {"url": _block},
     "redirect": {"url": _new_rule, "url url": _redirect, "rule url": _set_destination},
     "make": {"url": _new_rule, "url url": _redirect, "person": _add, "person segment": _add},
     "set": {
-        "rule": _of_rule(RulesEdit),
+        "rule": _of_one(RulesEdit),
         "rule url": _set_destination,
         "url url": _redirect,
-        "person": lambda said: _move(said) or _edit_member(said),
+        "person": lambda said: _move(said) or _of_one(MembersEdit)(said),
     },
-    "edit": {"rule": _of_rule(RulesEdit), "person": _edit_member},
-    "copy": {"rule": _of_rule(RulesCopy)},
+    "edit": {"rule": _of_one(RulesEdit), "person": _of_one(MembersEdit)},
+    "copy": {"rule": _of_one(RulesCopy)},
     "move": {"person": _move, "url url": _redirect},
     "grant": {"person segment": _of_segments(MembersGrant)},
     "revoke": {"person segment": _of_segments(MembersRevoke)},
@@ -753,10 +732,12 @@ def _answer(said: Sentence) -> Readings:
     impossible = find_impossible(said)
     is_lost = said.act in NEED_A_RULE and not impossible and said.root != "members"
     if not shown and is_lost and not said.find_left(FILLERS | PRONOUNS):
-        raise Unclear("Which rule?", about=(NEED_A_RULE[said.act],), lacks=WHICH_RULE)
+        parse("rules", said.act)  # which asks for the rule
     unread = _find_unread(said, shown, words)
     if impossible and (unread or not shown or isinstance(shown[0], GatehouseHelp)):
-        shown = tuple(each for each in shown if _is_card([each]))
+        shown = tuple(each for each in shown if not isinstance(each, RulesList | MembersList | GatehouseHelp))
+        if impossible.nearest:
+            shown = tuple(dict.fromkeys([*shown, parse(*impossible.nearest.split(" ", 1))]))
         rest = _find_unread(said, shown, words | {*impossible.words})
         unread = tuple(each for each in rest if each not in {*impossible.words, said.verb})
         return Readings(shown, unread, impossible=impossible, is_guess=True)
@@ -784,15 +765,15 @@ def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -
     """Whether *shown* may be about something else than the text, of which *unread* is not understood."""
     if any({said.root, each.service} == {"rules", "members"} for each in shown) or said.stranger:
         return True
+    if not unread:
+        return False
     if not _is_card(
         shown
-    ):  # “nothing is pending” is no answer to half a question, nor is a list without what to leave out of it
+    ):  # “nothing is pending” answers no half of a question, nor does a list without what to leave out of it
         is_search = said.act not in CHANGES and all(isinstance(each, RulesList) for each in shown)
-        return bool(unread) and not (
-            is_search and REVERSING.isdisjoint(bare(w) for each in unread for w in each.split())
-        )
+        return not is_search or bool(REVERSING & {bare(word) for each in unread for word in each.split()})
     is_asked = said.question or said.act == "why" or said.segments
-    return bool(unread) and bool((said.rules and said.part and " " not in said.part) or (said.people and not is_asked))
+    return bool((said.rules and said.part and " " not in said.part) or (said.people and not is_asked))
 
 
 def _is_card(shown: Sequence[Command]) -> bool:
@@ -806,13 +787,10 @@ CARDS: Final = (RulesShow, RulesWhich, RulesHistory, MembersShow, MembersWhy)
 def find_impossible(said: Sentence) -> Impossible | None:
     """Return what a text asks for and can't be done; a word in quotes, or of a name that is known, asks for nothing."""
     spoken = ["" if word in said.named else word for word in said.spoken]
-    spoken = ["%" if "%" in word else "ip" if ADDRESS.fullmatch(word) else word for word in spoken]
-    places = [(told, at) for told in IMPOSSIBLE.values() for at in range(len(spoken))]
-    found = [(told, at) for told, at in places if tuple(spoken[at : at + len(told.words)]) == told.words]
-    ends = [(at, at + len(told.words)) for told, at in found if told.says == found[0][0].says]
-    return (
-        replace(found[0][0], words=tuple(word for at, end in ends for word in said.spoken[at:end])) if found else None
-    )
+    spoken = ["percent" if "%" in word else "ip" if ADDRESS.fullmatch(word) else word for word in spoken]
+    found = IMPOSSIBLE.find(spoken)
+    places = [place for told, some in found if told == found[0][0] for place in some]
+    return replace(found[0][0], words=tuple(said.spoken[place] for place in places)) if found else None
 
 
 ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
@@ -823,16 +801,20 @@ def _take_filters(said: Sentence) -> None:
     """Take what a list can be narrowed down by, with a “not” right before it; and prepositions of what is named."""
     for at, word in enumerate(said.words):
         before, after = said.before(at), said.after(at)
-        is_turned = not REVERSING.isdisjoint(said.words[max(0, at - 3) : at])
-        if word in STATUSES and (before in BEING or word not in {"on", "off", "live"} or after in {None, *LISTED}):
+        is_turned = not (REVERSING - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
+        is_state = _is_state(said, at)
+        if word in STATUSES and (is_state or word not in {"on", "off", "live"} or after is None):
             if before in GOING or (is_turned and before not in NEGATIONS):
                 continue
             status = STATUSES[word] if before not in NEGATIONS else {"on": "off", "off": "on"}[STATUSES[word]]
-            _take_filter(said, "status", status, at - (before in NEGATIONS), at + 1)
+            _take_filter(
+                said, "status", status, at - (before in NEGATIONS | {"switched", "turned"} and is_state), at + 1
+            )
         elif (
             not is_turned
             and said.led != ["to"]
-            and (word in LISTED & TYPES.keys() or TYPES.get(word) in {"Redirect", "Cancel"})
+            and word in TYPES
+            and (word in LISTED or after in LISTED or TYPES[word] in {"Redirect", "Cancel"})
         ):
             _take_filter(said, "type", type_word(TYPES[word]).casefold(), at, at + 1)
         elif word in {"on", "by"} and after == "":
@@ -858,22 +840,20 @@ def _take_filter(said: Sentence, name: str, value: str, at: int, end: int) -> No
         said.take(at, end - at)
 
 
-NEED_A_RULE: Final[Mapping[str, type[Command]]] = {
-    "off": RulesOff,
-    "on": RulesOn,
-    "delete": RulesDelete,
-    "edit": RulesEdit,
-    "copy": RulesCopy,
-}
+NEED_A_RULE: Final = word_set("off on delete edit copy")
 
 
-def _look_at(said: Sentence) -> tuple[list[Command], frozenset[str]]:
-    """Return commands that show each thing that is named, or what is asked for; and the words of the text that they show."""
-    for show in (_show_things, _show_files, _show_members, _show_help, _show_views, _show_rules, _show_all):
-        commands, words = show(said)
-        if commands:
-            return commands, words
-    return [], frozenset()
+def _look_at(said: Sentence) -> Shown:
+    """Return commands that show each thing that is named, or what is asked for; and the words of the text that they show.
+
+    A part of a name, or a segment, may be said by the way: of “is the shop frozen”, the freezes are shown as well.
+    """
+    (things, words), (views, topics) = _show_things(said), _show_views(said)
+    if things and (not views or not said.part or " " in said.part):
+        return things, words
+    is_list = bool(said.segments or said.lacking or said.act in {"export", "import"} or not views)
+    lists, listed = _show_lists(said) if is_list and not things else (things, words)
+    return [*views, *lists], topics | listed if lists else topics
 
 
 Shown = tuple[list[Command], frozenset[str]]
@@ -887,18 +867,18 @@ LEADING: Final = word_set("redirect redirects point points lead leads go goes")
 def _show_things(said: Sentence) -> Shown:
     if said.led == ["to"] and LEADING & {*said.words} and not said.rules and said.question != "why":
         return [RulesList(url=said.urls[0])], LEADING
+    is_list = _is_list(said)
     urls = [url for typed in said.urls for url in _with_host(typed, said)]
     has_paths = any(url.startswith("/") for url in said.urls)
-    changes = said.act in CHANGES
-    lists = [url for url in said.urls if (has_paths and changes) or (_is_list(said) and not urlsplit(url).path)]
+    lists = [url for url in said.urls if is_list and not urlsplit(url).path]
     shown: list[Command] = [RulesWhich(url) for url in urls] if has_paths else []
     shown += [RulesWhich(urls[0], tuple(urls[1:]))] if urls and not has_paths else []
     shown = [RulesList(url=url.removeprefix("https://")) for url in lists] or shown
-    is_turned = not REVERSING.isdisjoint(said.words)  # “except those of a group”
+    is_turned = not (REVERSING - {"only"}).isdisjoint(said.words)  # “except those of a group”
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups if not is_turned]
     happened = said.act == "history" or said.question == "when" or bool(said.question and PAST & {*said.words})
-    searches = said.act in {"", "show"} and not said.question and bool(said.part)
-    if searches and [len(mention) > 1 for mention in said.rules] == [True]:
+    searches = said.part and said.act in {"", "show"} and len(said.rules) == 1
+    if searches and (is_list or (len(said.rules[0]) > 1 and not said.question)):
         shown.append(RulesList(said.part))
     else:
         is_past = happened or said.since or said.question in {"was", "were", "had"}
@@ -910,7 +890,7 @@ def _show_things(said: Sentence) -> Shown:
 
 def _is_list(said: Sentence) -> bool:
     """Whether a text asks for several rules."""
-    return bool(said.filters.keys() & {"type", "status"} or {*LISTED, "everything", "anything"} & {*said.words})
+    return said.question != "why" and bool({*LISTED, "everything", "anything", "whats", "what's"} & {*said.spoken})
 
 
 def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
@@ -928,74 +908,65 @@ def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
     ]
 
 
-def _show_files(said: Sentence) -> Shown:
-    segment = next(iter(said.segments), None)
-    if said.act == "export" and said.is_about_members:
-        return [MembersExport(segment=segment)], SEVERAL
-    if said.act == "export":
-        return [RulesExport()], SEVERAL | {"list"}
-    if said.act == "import":
-        return [MembersImport() if said.is_about_members else RulesImport()], frozenset()
-    return NOTHING
-
-
-def _show_members(said: Sentence) -> Shown:
-    having, lacking = next(iter(said.segments), None), next(iter(said.lacking), None)
-    is_once = sum(word in LACKING - {"but"} for word in said.words) == 1  # “not without” isn't understood
-    words = SEVERAL | LACKING if lacking and is_once else SEVERAL - {"both"}
-    return ([MembersList(segment=having, without_segment=lacking)], words) if having or lacking else NOTHING
-
-
-def _show_help(said: Sentence) -> Shown:
-    topic = " ".join(filter(None, said.typed))
-    asks_how = said.question == "how" and topic.casefold().split()[1:2] in (["do"], ["to"], ["can"], ["would"])
-    return ([GatehouseHelp()], frozenset(said.words)) if asks_how or said.act == "help" else NOTHING
-
-
-def _show_rules(said: Sentence) -> Shown:
-    if not said.filters.keys() & {"type", "status"} or said.act not in {"", "show"} or PRONOUNS & {*said.words}:
-        return NOTHING
-    return [RulesList()], frozenset({"all", "every", "ones"})
-
-
 def _show_views(said: Sentence) -> Shown:
     """Return the view of each topic that is mentioned: what changed, what waits, what is wrong."""
-    topics = {topic for word, topic in TOPICS.items() if word in said.words or word == said.verb}
-    topics |= {"changed"} if said.act == "history" else {said.act} & VIEWS.keys()
-    if "broken" in {said.verb, *said.words} and ("type" in said.filters or {"rules", "ones"} & {*said.words}):
-        topics = {"check"}  # broken rules
-    words = {word for word, topic in TOPICS.items() if topic in topics} | {*SEVERAL, "broken"}
-    is_past = said.since or said.filters.get("who", ("@me",))[0] != "@me" or (said.question and PAST & {*said.words})
-    topics |= {"changed"} if is_past and not topics else set()
+    found = TOPICS.find(said.words)
+    topics = {topic for topic, _ in found}
+    words = {said.words[place] for _, places in found for place in places} | SEVERAL
+    if "i" in said.words and said.act in CHANGES and said.question in {"may", "can", "am", "do", "why"}:
+        topics |= {"whoami"}
+    back = _look_back(said)
+    happened = said.filters.get("who", ("@me",))[0] != "@me" or said.act == "history" or PAST & {*said.words}
+    topics |= {"changed"} if happened or said.since or (back and said.question) else set()
+    topics -= {"changed"} if len(topics) > 1 and not back else set()  # “temporary changes” are about one thing
     topics -= {"pending"} if said.question == "who" or "whoami" in topics else set()  # “who can approve”
-    topics -= {"changed"} if len(topics) > 1 else set()  # “temporary changes” are about one thing
+    if "help" in topics:
+        return [GatehouseHelp()], frozenset(said.words)
     words |= {"did", "last", "latest"} if "changed" in topics else set()
-    return [view(said) for topic, view in VIEWS.items() if topic in topics], frozenset(words)
+    return [view() for topic, view in VIEWS.items() if topic in topics], frozenset(words)
 
 
-def _show_changes(said: Sentence) -> Command:
-    since = said.since.removeprefix("since ") if said.since else None
-    is_by_people = said.question == "who" or "who" in said.filters
-    return GatehouseAudit(since=since) if is_by_people else GatehouseDigest(since=since)
+def _look_back(said: Sentence) -> str | None:
+    """Return since when a text asks what happened, in words that `GatehouseAudit` takes."""
+    starts = said.start and said.start.wall
+    texts = [said.since, said.start and said.start.as_typed, *said.other_times]
+    if starts and said.start and said.start.end:
+        texts = [f"{starts.day} {starts.hour}:{starts.minute:02}"]
+    for words in [text.replace("weekend", "saturday").split() for text in texts if text]:
+        since = " ".join(words[words[0] in {"since", "on", "at", "over"} :])
+        if parse_since(since):
+            return since
+    return None
 
 
-VIEWS: Final[Mapping[str, Callable[[Sentence], Command]]] = {
-    "check": lambda _: RulesCheck(),
-    "segments": lambda _: MembersSegments(),
-    "groups": lambda _: RulesGroups(),
-    "pending": lambda _: GatehousePending(),
-    "planned": lambda _: GatehousePlanned(),
-    "freezes": lambda _: GatehouseFreezes(),
-    "changed": _show_changes,
-    "status": lambda _: GatehouseStatus(),
-    "whoami": lambda _: GatehouseWhoami(),
+VIEWS: Final[Mapping[str, type[Command]]] = {
+    "check": RulesCheck,
+    "segments": MembersSegments,
+    "groups": RulesGroups,
+    "pending": GatehousePending,
+    "planned": GatehousePlanned,
+    "freezes": GatehouseFreezes,
+    "changed": GatehouseAudit,
+    "status": GatehouseStatus,
+    "whoami": GatehouseWhoami,
 }
 
 
-def _show_all(said: Sentence) -> Shown:
-    """Return the list of all rules or members, where that is what a text asks for."""
+def _show_lists(said: Sentence) -> Shown:
+    """Return the list, or the file, of rules or members, where that is what a text asks for."""
+    having, lacking = next(iter(said.segments), None), next(iter(said.lacking), None)
+    if said.act == "export":
+        return [MembersExport(segment=having) if said.is_about_members else RulesExport()], SEVERAL | {"list"}
+    if said.act == "import":
+        return [MembersImport() if said.is_about_members else RulesImport()], frozenset()
+    if having or lacking:
+        is_once = sum(word in LACKING - {"but"} for word in said.words) == 1  # “not without” isn't understood
+        words = SEVERAL | LACKING if lacking and is_once else SEVERAL - {"both"}
+        return [MembersList(segment=having, without_segment=lacking)], words
     if said.act not in {"", "show"}:
         return NOTHING
+    if said.filters.keys() & {"type", "status"} and not PRONOUNS & {*said.words}:
+        return [RulesList()], word_set("all every ones only nothing else")
     if (said.act == "show" and said.is_about_members) or not MEMBERS.isdisjoint(said.words):
         return [MembersList()], SEVERAL
     return ([RulesList()], SEVERAL) if {"rules", "all"} & {*said.words} else NOTHING

@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from bot.rules.pair_fields import KNOWN_TYPES
 from handlers.grammar.known import word_set
 
+T = TypeVar("T")
 
-def map_words(meanings: Mapping[str, str]) -> Mapping[str, str]:
-    """Return what each word means: *meanings* has the words of each meaning."""
-    return {word: meaning for meaning, words in meanings.items() for word in words.split()}
+
+class Phrases(dict[str, T]):
+    """What phrases mean: ``turn…off``, where other words stand between its two, ``get_rid_of``, where none does."""
+
+    def __init__(self, meanings: Mapping[str, T]) -> None:
+        super().__init__(meanings)
+        self._starting: dict[str, list[tuple[list[str], bool, T]]] = {}
+        for phrase, meaning in sorted(meanings.items(), key=lambda each: -len(re.split("[_…]", each[0]))):
+            words = re.split("[_…]", phrase)
+            self._starting.setdefault(words[0], []).append((words, "…" in phrase, meaning))
+
+    def find_at(self, words: Sequence[str], at: int) -> tuple[T, list[int]] | None:
+        """Return what the longest phrase means that begins at ``words[at]``, and where its words stand; None where none does."""
+        for phrase, is_parted, meaning in self._starting.get(words[at], ()):
+            if is_parted and phrase[1] in words[at + 1 :]:
+                return meaning, [at, words.index(phrase[1], at + 1)]
+            if words[at : at + len(phrase)] == phrase:
+                return meaning, [*range(at, at + len(phrase))]
+        return None
+
+    def find(self, words: Sequence[str]) -> list[tuple[T, list[int]]]:
+        """Return the same for each place in *words* where a phrase begins."""
+        return [found for at in range(len(words)) if (found := self.find_at(words, at))]
+
+
+def map_words(meanings: Mapping[str, str]) -> Phrases[str]:
+    """Return what each word or phrase means: *meanings* has those of each meaning."""
+    return Phrases({word: meaning for meaning, words in meanings.items() for word in words.split()})
 
 
 VERBS_OF: Final = map_words(
@@ -38,21 +64,16 @@ VERBS_OF: Final = map_words(
         "export": "export download",
         "import": "import upload",
         "show": "show send_me get view info find search list see open look ls grep",
-        "why": "why explain trace debug test check match log…in log_in sign…in sign_in",
+        "why": "why explain trace test check match log…in log_in sign…in sign_in",
         "history": "history log changed edited touched",
-        "pending": "pending waiting approve approval approvals requests",
-        "planned": "planned timers extend running_out runs_out",
-        "status": "status health broken",
-        "whoami": "whoami can_i_do who_am_i perms permissions",
-        "help": "help",
     }
 )
-"""What each verb asks for. ``turn…off``: other words stand between its two; ``get_rid_of``: none does."""
-LOOKING: Final = word_set("show why history pending planned status whoami help export import")
+"""What each verb asks for."""
+LOOKING: Final = word_set("show why history export import")
 """What changes nothing."""
 OFTEN_NOUNS: Final = word_set(
     "on off new log get look start stop check test match open help info view list block point change set update let make left "
-    "send drop bin copy pause see find search waiting requests broken status history redirect move is_now"
+    "send drop bin copy pause see find search history redirect move is_now"
 )
 """Verbs only at the beginning of a text, or at its end, since elsewhere they may be a part of a name."""
 IDLE: Final = word_set(
@@ -95,7 +116,7 @@ REVERSING: Final = NEGATIONS | word_set(
 )
 """Words that may reverse a sentence: what it names is shown, and no change is said to be meant."""
 LACKING: Final = word_set(
-    "without no not but except lack lacks lacking doesn't doesnt don't dont hasn't haven't isn't isnt aren't arent w/o"
+    "without minus no not but except lack lacks lacking doesn't doesnt don't dont hasn't haven't isn't isnt aren't arent w/o"
 )
 """Words before a segment that somebody hasn't."""
 SEVERAL: Final = word_set("all both every each everyone everybody everything")
@@ -103,7 +124,7 @@ PRONOUNS: Final = word_set("it it's this them him her he she they these those")
 """Words for what was named elsewhere. They are never followed there."""
 STATUSES: Final = map_words({"off": "off inactive disabled deactivated stopped paused", "on": "on active enabled live"})
 TYPES: Final = map_words(
-    {name: f"{name.casefold()} {name.casefold()}s" for name in KNOWN_TYPES}
+    {name: f"{name.casefold().removesuffix('s')} {name.casefold().removesuffix('s')}s" for name in KNOWN_TYPES}
     | {
         "Redirect": "redirect redirects redirected redirecting redirection",
         "Cancel": "cancel cancels block blocks blocked blocking",
@@ -111,20 +132,24 @@ TYPES: Final = map_words(
 )
 TOPICS: Final = map_words(
     {
-        "check": "loop loops circles duplicate duplicates shadowed conflict conflicts fighting",
+        "check": "loop loops circles duplicate duplicates shadowed conflict conflicts fighting broken_rules broken…rules",
         "segments": "segments plan plans tier tiers",
         "groups": "groups folders",
-        "freezes": "frozen freeze freezes",
+        "freezes": "frozen freeze freezes froze",
         "pending": "pending waiting approve approval approvals request requests",
-        "planned": "timers expire expires expiring temporary ends ending planned scheduled starts reverts reverted live",
-        "changed": "change changes changed changing happened",
-        "status": "service services health status broken down",
-        "whoami": "permissions allowed whoami",
+        "planned": "timers expire expires expiring temporary ends ending planned scheduled starts reverts reverted live plans "
+        "running_out runs_out on_hold going_to",
+        "changed": "change changes changed changing happened happen miss missed undo",
+        "status": "service services health status broken down hangs hanging is_it_you just_me reachable",
+        "whoami": "perms permissions allowed whoami can_i_do can…do who_am_i need…approval need…approvals approvals…need",
+        "help": "help commands command documentation manual how_do how_to how_can how_does_this how_would "
+        "difference_between i_type",
     }
 )
 """Words for what Gatehouse has a view of."""
 PAST: Final = word_set(
-    "changed edited touched turned switched deleted removed created made disabled enabled gave granted revoked took did"
+    "changed edited touched turned switched deleted removed created made disabled enabled gave granted revoked took did doing "
+    "done added approved denied broke messed expired ended ran"
 )
 """Words in a question about what was done."""
 FILES: Final = word_set("file csv excel spreadsheet")
@@ -135,7 +160,7 @@ SITES_AFTER: Final = word_set("on in at from site")
 TO: Final = word_set("to into -> --> => → >")
 """Words before the new of two URLs."""
 BECAUSE: Final = word_set("because cause cuz bc coz since")
-LISTED: Final = frozenset({"rules", "ones"} | {word for word in TYPES if word.endswith("s")})
+LISTED: Final = frozenset({"rules", "ones"} | {word for word in TYPES if word.endswith("s")}) - TOPICS.keys()
 """Words for the rules of a list."""
 NO_NAMES: Final = frozenset().union(
     *(FILLERS, REVERSING, LACKING, PRONOUNS, SEVERAL, PAST, TYPES, STATUSES, TOPICS),
@@ -157,65 +182,54 @@ def bare(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """What people ask for and neither service can do. *nearest*: the command that comes nearest, if there is one."""
+    """What people ask for and neither service can do. *nearest*: the command that comes nearest, if there is one.
+
+    *words*: those of the text that ask for it.
+    """
 
     says: str
     nearest: str
-    words: tuple[str, ...]
-    """Those of a text that ask for it."""
+    words: tuple[str, ...] = ()
 
 
-def _read_impossible(table: str) -> Mapping[tuple[str, ...], Impossible]:
-    """Return what each phrase asks for, the longest first; a row of *table* has a sentence, the nearest command, and phrases."""
-    rows = [row.split(">") for row in re.split(r"\n(?=\S)", table.strip())]
-    phrases = [(says, nearest, tuple(phrase.split("_"))) for says, nearest, texts in rows for phrase in texts.split()]
-    longest_first = sorted(phrases, key=lambda each: -len(each[2]))
-    return {words: Impossible(says.strip(), nearest.strip(), words) for says, nearest, words in longest_first}
+def _read_impossible(table: str) -> Phrases[Impossible]:
+    """Return what each phrase asks for; a row of *table* has a sentence, the nearest command, and phrases."""
+    rows = [[part.strip() for part in row.split(">")] for row in re.split(r"\n(?=\S)", table.strip())]
+    return Phrases({phrase: Impossible(says, nearest) for says, nearest, phrases in rows for phrase in phrases.split()})
 
 
 IMPOSSIBLE: Final = _read_impossible(
     """
 Gatehouse blocks URLs, not IP addresses. > rules new block > ip ips subnet vpn firewall
-Rules match URLs: they can’t tell countries, browsers or visitors apart. > > visitors country countries geo geoip region regions
-    continent europe germany france spain italy russia china india usa uk user_agent user_agents browser browsers chrome
-    firefox safari googlebot bots crawler crawlers iphone iphones android mobile_users mobile_visitors phone_users
-    cookie cookies referer referrer if_header with_header logged_in_users signed_in_users
-Rules have no order: of two that match a URL, either may act. > rules check > priority priorities precedence order_of rule_order
-    the_order above_the below_the goes_first comes_first runs_first
-A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test
-     canary rollout rotate weighted
+Rules match URLs: they can’t tell countries, browsers or visitors apart. > > visitors country countries geo geoip europe germany
+    france italy russia china usa uk user_agent user_agents browser browsers chrome safari googlebot bots crawlers iphone iphones
+    android mobile_users mobile_visitors cookie cookies referer if_header with_header logged_in_users
+Rules have no order: of two that match a URL, either may act. > rules check > priority order_of the_order above_the below_the
+    goes_first comes_first
+A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test rollout rotate
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
-    status_code status_codes permanent_redirect permanently
-Gatehouse sends no emails or invitations to members. > > invite invites invitation invitations resend welcome_email verification
-    newsletter email_them mail_them
-Gatehouse can’t see or change passwords. > > password passwords passcode 2fa mfa credentials magic_link
-Gatehouse can’t unlock anybody’s login, or sign them in or out. > > unlock unlocked logout log_out log_everybody_out
-    log_everyone_out sign_out sign_everyone_out sessions impersonate
+    status_code permanent_redirect permanently
+Gatehouse sends no emails or invitations to members. > > invite invitation invitations resend welcome_email newsletter email_them
+Gatehouse can’t see passwords, unlock a login, or sign anybody in or out. > > password passwords 2fa mfa credentials magic_link
+    unlock unlocked logout log_out sign_out sign…out sessions impersonate
 The members service doesn’t say when somebody signed in. > > last_login last_seen last_active didn't_log_in logged_in
-    inactive_members inactive_users inactive_customers inactive_people
-Gatehouse can remove a member, but not erase their personal data. > > gdpr dsgvo personal_data her_data his_data their_data
-    be_forgotten anonymize anonymise erasure
-Gatehouse doesn’t see payments or sales. > > refund refunds invoice invoices billing payments credit_card revenue sales_figures
-Gatehouse sets no reminders and watches nothing for you. > gatehouse planned > remind reminder reminders alert alerts notify_me
-    tell_me_when wake_me let_me_know ping_me subscribe
-Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate_limits rate-limit
-    rate_limiting throttle throttling per_minute per_second
-Gatehouse can’t clear or set caches. > > cache caches cached caching purge invalidate ttl flush
-Gatehouse doesn’t see visits, so it can’t count them. > > hits visits visited analytics clicks statistics
-    stats metrics conversions page_views pageviews
-A change has one start and one end: it can’t repeat. > > daily nightly weekly monthly every_day every_night every_monday
-    every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_week every_morning each_day
-    weekdays weekends cron recurring office_hours
-Gatehouse changes rules and members: not DNS, certificates or servers. > > dns certificate certificates cert certs ssl tls
-    nameserver pods nginx reboot
-Gatehouse doesn’t measure your site. > gatehouse status > response_time response_times how_fast latency uptime error_logs
-    access_logs error_rate load_time
+    inactive_members inactive_users inactive_people
+Gatehouse can remove a member, but not erase their personal data. > > gdpr personal_data her_data his_data their_data erasure
+Gatehouse sets no reminders and watches nothing for you. > gatehouse planned > remind reminder alarm alert alerts warn notify_me
+    tell_me_when wake_me let_me_know ping_me
+Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate-limit throttle per_second
+Gatehouse sees no visits, sales or speed of your site. > gatehouse status > traffic hits visits analytics clicks statistics stats
+    conversions page_views refund refunds invoice billing revenue response_time latency uptime error_logs access_logs load_time
+A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
+    every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
+Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate certificates cert ssl tls cache
+    caches cached caching purge ttl nameserver nginx reboot
 Gatehouse can’t list what others may do: a request’s card names who can approve it. > gatehouse whoami > who_can who_may who_must
     who_is_allowed who_has_to who_approves
 Segments are made and renamed in the site’s dashboard only. > members segments > new_segment create_segment create_a_segment
-    a_segment_called rename_segment rename_the_segment delete_the_segment
-Gatehouse can’t make, rename or delete groups. > rules groups > new_group create_group create_a_group rename_group
-    rename_the_group delete_group delete_the_group
+    rename_segment rename_the_segment delete_the_segment
+Gatehouse can’t make, rename or delete groups. > rules groups > new_group create_group create_a_group
+    rename_group rename_the_group delete_group delete_the_group
 Gatehouse has no pages of its own: a rule can redirect to one. > rules new redirect > maintenance_page holding_page error_page
 """
 )

@@ -82,7 +82,7 @@ class Guesses:
             await self._refuse_deleted(typed[1], caller)
         if known.missing and not any(each.writes for each in readings.commands):
             return replace(readings, unread=readings.unread or (typed[1],), missing=tuple(known.missing))
-        if command in readings.commands or _says_better(error, readings, typed[1]):
+        if command in readings.commands or (error is not None and says_better(error, readings)):
             return Readings()
         return readings
 
@@ -172,7 +172,6 @@ class Guesses:
         segments = {name.casefold(): name for name in gatehouse.extra_segments}
         return replace(
             known,
-            hosts=known.hosts[:MAX_HOSTS],
             segments=segments | dict(known.segments),
             site=gatehouse.site(None).name,
         )
@@ -223,19 +222,6 @@ def _filters(command: Command) -> Mapping[str, Any]:
     """Return the values of the filters of *command*, by the names of its fields; empty where it has none."""
     values = {name: getattr(command, name) for name, part in command.parts().items() if isinstance(part, Filter)}
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _says_better(error: Exception | None, readings: Readings, text: str) -> bool:
-    """Whether *error*, which names what doesn't exist and what is like it, helps more than incomplete *readings* of *text*."""
-    if not readings.unread or readings.meant or readings.impossible:
-        return False
-    match error:
-        case Unclear():
-            return says_better(error, readings, text)
-        case NotOne():
-            return bool(error.near or error.gap)
-        case _:
-            return isinstance(error, BadEmail | NoMember | NotOneGroup | UnknownSegment)
 
 
 def _is_switched(command: Command, rules: Mapping[str, Rule]) -> bool:

@@ -32,7 +32,7 @@ from bot.members.model import Member
 from bot.rules.model import Rule
 from bot.rules.pair_fields import KNOWN_TYPES
 from bot.text.names import Meant, named_rule, resolve_name
-from bot.text.times import parse_since
+from bot.text.times import moment_since, parse_since
 from handlers.changes.requests import resolve_moment
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseUndo
 from handlers.grammar.command import Command, Unclear
@@ -147,7 +147,7 @@ def answer_to(sentence: Sentence) -> Answer:
         readings = read(root, text, KNOWN)
     except Unclear as unclear:
         return Answer(told=(unclear.what,))
-    if error is not None and says_better(error, readings, sentence.says):
+    if error is not None and says_better(error, readings):
         return Answer(told=(error.what,))
     if (alone := runs_at_once(readings)) is not None:
         return Answer(at_once=(alone,), told=readings.unread)
@@ -320,7 +320,7 @@ def _resolve_time(said: Expiry | str, start: Start | None = None) -> str:
     """A time as what it comes to, of an end after its *start*."""
     if isinstance(said, str):
         since = parse_since(said)
-        return said if since is None else str(since.seconds or since.wall)
+        return str((since and moment_since(since, ZoneInfo("UTC"), NOW)) or said)
     begins = (resolve_moment(start, ZoneInfo("UTC"), NOW) if start is not None else None) or NOW
     ends = resolve_moment(said, ZoneInfo("UTC"), NOW, begins) if said.wall or said.at else None
     return str(ends or said.seconds)

@@ -636,7 +636,7 @@ Unknown command “liist”.
 (thinking_face) Unknown command “liist”.
 For example:
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
-[Run /rules list]  [Show examples]
+[Show examples]
 You typed `/rules liist`\
 """,
             "/rules block promo": """\

@@ -29,7 +29,7 @@ from handlers.rules.commands import RulesHistory
 from tests.harness.corpus import GOOD, KNOWN, Answer, Verdict, answer_to, sentences, verdict
 
 WORKED_WITH: Final = tuple(one for one in sentences() if not one.is_held_out)
-LEAST: Final = 80
+LEAST: Final = 88
 """Per cent of the sentences to work with that are understood or well asked about."""
 PLACED: Final = frozenset({"during"}).union(*PLACES.values())
 """The small words of changes, and of times."""
@@ -69,7 +69,7 @@ def test_a_word_that_is_put_into_a_change_makes_it_another_or_is_told(word: str)
             if changes(answer_to(longer)) == before:
                 ignored.append(longer.says)
 
-    assert ignored == []
+    assert ignored == [], ignored
 
 
 def test_a_word_that_is_taken_out_of_a_change_made_it_that_one_or_says_nothing() -> None:
@@ -81,7 +81,7 @@ def test_a_word_that_is_taken_out_of_a_change_made_it_that_one_or_says_nothing()
             if changes(answer_to(shorter)) == before and not says_nothing(word, before):
                 idle.append((word, one.says))
 
-    assert idle == []
+    assert idle == [], idle
 
 
 HELP: Final = (GatehouseHelp(),)  # whatever it is wanted for
@@ -101,7 +101,7 @@ def test_a_word_that_is_put_into_a_question_changes_the_answer_or_is_told(word: 
             if answer_to(longer) == before and not is_shown_anyway(word, before):
                 ignored.append(longer.says)
 
-    assert ignored == []
+    assert ignored == [], ignored
 
 
 def test_a_word_that_is_taken_out_of_a_question_changed_the_answer_or_says_nothing() -> None:
@@ -114,13 +114,17 @@ def test_a_word_that_is_taken_out_of_a_question_changed_the_answer_or_says_nothi
             if answer_to(shorter) == before and not is_idle:
                 idle.append((word, one.says))
 
-    assert idle == []
+    assert idle == [], idle
 
 
 def is_shown_anyway(word: str, answer: Answer) -> bool:
     """Whether *word* is told anyway, or shown: by a card or the history of a thing, by a list of all, or of the latest."""
     (shown,) = answer.at_once
-    idle = SAYING | NEGATIONS | PAST if isinstance(shown, CARDS) else SEVERAL | {*TOPICS, "but"}
+    idle = (
+        SAYING | NEGATIONS | PAST
+        if isinstance(shown, CARDS)
+        else SEVERAL | {*TOPICS, "but", "audit", "only", "nothing", "else", "switched"}
+    )
     idle |= {"last", "latest"} if isinstance(shown, GatehouseAudit | GatehouseDigest) else frozenset()
     is_time = isinstance(shown, RulesHistory) and parse_since(word) is not None
     return is_time or word in idle | {"since", "until"} or word in " ".join(answer.told).casefold()
