@@ -19,7 +19,6 @@ from handlers.blocks.messages import Block, and_more, esc
 from handlers.changes import items_view
 from handlers.changes.diff import FIRST_PAIRS, Line, differences, field_changes, render
 from handlers.changes.items_view import Progress, counts_text, progress_text
-from handlers.changes.sentences import is_off_instead
 from handlers.changes.subject import ACCESS, new_status
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import filters_words, pair_line
@@ -65,7 +64,7 @@ def _one_thing(change: Change, groups: Groups | None) -> list[Block]:
 def _stale_blocks(change: Change) -> list[Block]:
     """Return how the target changed since the request, and what was requested."""
     edit, found = change.edit, change.run.result
-    if found is None or edit.kind is Kind.RULE_CREATE or is_off_instead(change):
+    if found is None or edit.kind is Kind.RULE_CREATE:
         return []
     # The title says all of a request that creates, deletes or only switches something.
     is_told = not edit.before or not edit.after or new_status(edit)

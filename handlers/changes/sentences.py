@@ -27,7 +27,7 @@ from handlers.changes.people import (
     why_not_any_more,
 )
 from handlers.changes.phrases import phrases
-from handlers.changes.subject import THINGS, changed_fields, new_status, shown_email
+from handlers.changes.subject import THINGS, changed_fields, shown_email
 from handlers.changes.times import temporary_line, time_of, times_as_typed, until, when
 from handlers.changes.titles import REVERT_FAILURES, STATES
 
@@ -210,9 +210,6 @@ def _stale_line(change: Change) -> str:
     who = f"<@{change.run.overtaken_by}>" if change.run.overtaken_by else "someone"
     if change.run.overtaken_by == GATEHOUSE:
         return f"A temporary change of {thing} ended after the request, so Gatehouse left it alone."
-    if is_off_instead(change):
-        by = f" by {who}" if change.run.overtaken_by else ""
-        return _line(f"*Switched off instead*{by}", time_of(change))
     if change.run.result is None and not change.is_bulk:
         why = f"{thing} no longer exists. *Nothing was changed.*"
     elif change.request.starts_at is not None and not change.run.overtaken_by:
@@ -226,14 +223,6 @@ def _stale_line(change: Change) -> str:
 
 CREATED: Final = {"rules": "created", "members": "added"}
 """By service, what somebody did who was faster to create what a request was to create."""
-
-
-def is_off_instead(change: Change) -> bool:
-    """Whether a rule was not deleted because it was switched off after the request, and nothing else of it was changed."""
-    if change.edit.kind is not Kind.RULE_DELETE or change.is_bulk or change.run.result is None:
-        return False
-    since = replace(change.edit, kind=Kind.RULE_UPDATE, after=change.run.result)
-    return change.state is State.STALE and new_status(since) == "off"
 
 
 def revert_failure_line(change: Change) -> str:

@@ -38,7 +38,7 @@ async def test_what_waits_already_is_not_requested_twice(
     await alice.sees_change(state=State.PROPOSED)
 
 
-async def test_what_is_switched_off_instead_says_by_whom(alice: Colleague, cara: Colleague) -> None:
+async def test_what_is_switched_off_instead_is_not_deleted(alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     await cara.clicks(card, "Switch off instead")
     stale = await alice.sees_change(state=State.STALE)

@@ -507,8 +507,10 @@ pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com
             "out of date, switched off instead": """\
 Delete “Old shop to new shop”: out of date
 (arrows_counterclockwise) Delete “Old shop to new shop”: out of date
-Switched off instead by @bob · 2026-11-21 01:26 UTC
+@bob edited the rule after the request, so Gatehouse left it alone.
 Requested by @alice · “we test”
+Then → now
+status  on → off
 [Request again]  [Details]\
 """,
             "out of date, edited here": """\
@@ -1443,7 +1445,7 @@ The service says: “503: down”. Nothing was changed. Open the card\
             "direct message: out of date": """\
 Delete “Sale 2026”: out of date
 (arrows_counterclockwise) Delete “Sale 2026”: out of date
-Switched off instead · 2026-11-21 01:26 UTC Open the card\
+Someone edited the rule after the request, so Gatehouse left it alone. Open the card\
 """,
             "direct message: outcome unknown": """\
 Delete “Sale 2026”: never confirmed
