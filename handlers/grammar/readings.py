@@ -260,8 +260,11 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
     if not readings.unread or readings.meant or readings.impossible:
         return False
     if isinstance(error, Unclear):
-        asks = any(kind.verb in ASKING for kind in error.about)  # “which colleague …” asks for no URL
-        return error.has_verb and not (readings.commands if asks else _is_card(readings.commands))
+        if any(kind.verb in ASKING for kind in error.about):  # “which colleague …” asks for no URL
+            return error.has_verb and not readings.commands
+        # Of “grant anna for 7d”, all is read but what is missing.
+        is_begun = error.lacks and all(each in VERBS_OF or parse_time(each.split(), 0) for each in readings.unread)
+        return error.has_verb and (bool(is_begun) or not _is_card(readings.commands))
     return not isinstance(error, NotOne) or bool(error.near or error.gap)
 
 
