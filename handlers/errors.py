@@ -167,8 +167,9 @@ class NothingToUndo(Refusal):
         what = (
             f"No change has the reference {code(self.asked)}." if self.asked else "You haven’t changed anything here."
         )
-        where = f"use the reference behind *Details*: `{slash('gatehouse undo 1a2b3c4d')}`"
-        return Words(what, next=f"Press *Undo* on its card, or {where}.")
+        return Words(
+            what, next=f"Press *Undo* on its card, or use its reference: `{slash('gatehouse undo 1a2b3c4d')}`."
+        )
 
 
 class NoMember(Refusal):

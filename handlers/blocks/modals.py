@@ -202,9 +202,10 @@ def home(blocks: Sequence[Block], channel: str) -> View:
 
 def open_form_message(command: Command) -> Message:
     """Return the message with a button that opens a form, for where Slack gave no way to open it at once."""
-    words = "Press the button to open the form."
+    words, label = "Press *{}*.", "Open the form…"
     return message(
-        words, [messages.section(words), *actions([run_button("Open the form…", command, 0, style="primary")])]
+        words.format(label),
+        [messages.section(words.format(label)), *actions([run_button(label, command, 0, style="primary")])],
     )
 
 

@@ -67,14 +67,14 @@ class Submitted:
     """The *end* of the *change* with this id, as it was typed or chosen, in the place of the *shown* one."""
 
     change: str
-    shown: datetime
+    shown: str
     end: str
 
 
 def read(sent: View) -> Submitted:
     about, values = metadata(sent), inputs.values_of(sent)
     end = (inputs.typed_value(values, inputs.EXPIRY) or "").strip() or inputs.typed_value(values, LENGTH) or ""
-    return Submitted(about["change"], datetime.fromisoformat(about["end"]), end)
+    return Submitted(str(about.get("change")), str(about.get("end")), end)
 
 
 def errors(sent: Submitted) -> dict[str, str]:
@@ -89,8 +89,9 @@ async def _save(sent: Submitted, caller: Caller, gatehouse: Gatehouse) -> Record
     if (expiry := parse_expiry(sent.end)) is None:
         raise OldButton
     ends, as_typed = await resolve_end(expiry, caller.asked_at or gatehouse.now(), caller, gatehouse)
+    shown = datetime.fromisoformat(sent.shown)
     moved = await decisions.end_at(
-        change, by=caller.user, ends_at=ends, as_typed=as_typed, request=caller.request, shown_end=sent.shown
+        change, by=caller.user, ends_at=ends, as_typed=as_typed, request=caller.request, shown_end=shown
     )
     return Recorded(moved, _end_view)
 

@@ -175,7 +175,7 @@ REVERT_FAILURES: Final[Mapping[RevertFailure, tuple[str, str]]] = {
     RevertFailure.GONE: ("{request}: nothing to revert", "*Nothing is left to revert.* Its end was at {when}."),
     RevertFailure.REFUSED: (
         "{done}: not reverted",
-        "*Not reverted* at {when}: it was refused. Press *Undo* to try again, or to see why.",
+        "*Not reverted* at {when}: it was refused. Undo it to try again, or to see why.",
     ),
     RevertFailure.UNCONFIRMED: (
         "{request}: its end is not confirmed",

@@ -233,7 +233,7 @@ class NoSuchNumber(Refusal):
         what, then = f"{code(self.ref)} means nothing yet: you haven’t listed any {self.service}.", "Make a list first"
         if self.shown:
             what = f"You haven’t seen row {code(self.ref)}: your last list goes to `#{self.shown}` so far."
-            then = "Turn its page with *Next*"
+            then = "Turn its page first"
         if self.unnumbered:
             names = join_words([quote(name, 60) for name in self.unnumbered])
             what = f"{code(self.ref)} means nothing: the list you saw last has no numbers. It begins with {names}."

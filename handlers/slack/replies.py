@@ -48,7 +48,7 @@ class Answers:
 
     async def send(self, caller: Caller, reply: Reply) -> None:
         match reply:
-            case Private(message) if caller.public:
+            case Private(message, is_shareable=True) if caller.public:
                 await self._slack.post(caller.channel, message, thread=caller.answered_in)
             case Private(message):
                 await self._answer_privately(caller, message)

@@ -20,6 +20,8 @@ class Private:
     message: Message
     is_empty: bool = False
     """Whether a search of a whole list found nothing: then the text may mean something else."""
+    is_shareable: bool = True
+    """False where a channel would get less of it: a button with an email isn't for everybody."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ async def run(command: Command, caller: Caller, gatehouse: Gatehouse) -> Reply:
     reply = await COMMANDS[type(command)](command, caller, gatehouse)
     # A mention or a direct message comes without a trigger; the click on a button brings one.
     if isinstance(reply, Modal) and not caller.trigger:
-        return Private(modals.open_form_message(command))
+        return Private(modals.open_form_message(command), is_shareable=False)
     return reply
 
 

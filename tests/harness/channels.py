@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import handlers
 from handlers.grammar.parser import parse
 from handlers.slack.registry import CLICKS, RUNNING, action_name
 from sandbox.slack.state import State
@@ -100,6 +104,31 @@ def check_button(button: dict[str, Any]) -> None:
     assert name in CLICKS.keys() | RUNNING
 
 
+ENDS = " ›…"
+HANDLERS = Path(handlers.__file__).parent
+NAMED = re.compile(r"(?<=\w )\*([A-Z][^*\n]{1,40})\*(?! on (?:its|the) card)")
+"""What may be the name of a button within a sentence, unless that says that it is elsewhere."""
+
+
+@cache
+def known_labels() -> frozenset[str]:
+    """The labels of buttons that stand in the code as they are."""
+    calls = (
+        each
+        for file in HANDLERS.rglob("*.py")
+        for each in ast.walk(ast.parse(file.read_text()))
+        if isinstance(each, ast.Call) and getattr(each.func, "id", "").endswith("button")
+    )
+    texts = (str(part.value) for call in calls for part in call.args[:2] if isinstance(part, ast.Constant))
+    return frozenset(text.rstrip(ENDS) for text in texts if text[:1].isupper())
+
+
+def find_missing_buttons(part: Any) -> set[str]:
+    """Return the buttons that a text of *part* names and that aren't in it."""
+    named = {label.rstrip(ENDS) for text in strings(part) for label in NAMED.findall(text)}
+    return named & known_labels() - {one["text"]["text"].rstrip(ENDS) for one in buttons(part)}
+
+
 MESSAGES = {"chat.postMessage", "chat.update", "chat.postEphemeral", "response_url"}
 """The calls by which people read something of the bot's."""
 
@@ -128,6 +157,8 @@ def watching_channels(state: State) -> Iterator[None]:
     assert loud_messages(state.traffic) == []
     sent = [one["request"] for one in state.traffic if one["what"] in MESSAGES or one["what"].startswith("views.")]
     assert find_double_escapes(sent) == []
+    for request in sent:
+        assert find_missing_buttons(request) == set(), request
     bot = state.workspace.bot.id
     while not seen.empty():
         event = seen.get_nowait()

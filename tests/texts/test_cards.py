@@ -697,7 +697,7 @@ Nothing is left to revert. Its end was at 2026-11-21 03:24 UTC.
 “Old shop to new shop” is off: not reverted
 (warning) “Old shop to new shop” is off: not reverted
 @alice · “we test” · 2026-11-21 01:26 UTC
-Not reverted at 2026-11-21 03:24 UTC: it was refused. Press Undo to try again, or to see why.
+Not reverted at 2026-11-21 03:24 UTC: it was refused. Undo it to try again, or to see why.
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]  [Details]\
 """,
@@ -1388,7 +1388,7 @@ Not reverted at 2026-11-21 01:34 UTC: someone edited it first, so Gatehouse left
             "note: left refused": """\
 Switch off “Old shop to new shop”: not reverted
 (warning) @alice “Old shop to new shop” is off: not reverted
-Not reverted at 2026-11-21 01:34 UTC: it was refused. Press Undo to try again, or to see why.\
+Not reverted at 2026-11-21 01:34 UTC: it was refused. Undo it to try again, or to see why.\
 """,
         }
     )

@@ -549,7 +549,7 @@ You typed `/gatehouse undo`\
             "nothing to undo": """\
 You haven’t changed anything here. Nothing was changed.
 (warning) You haven’t changed anything here.
-Nothing was changed. Press Undo on its card, or use the reference behind Details: `/gatehouse undo 1a2b3c4d`.
+Nothing was changed. Press Undo on its card, or use its reference: `/gatehouse undo 1a2b3c4d`.
 You typed `/gatehouse undo`\
 """,
             "not undone": """\
@@ -561,7 +561,7 @@ You typed `/gatehouse undo`\
             "no such reference": """\
 No change has the reference `1a2b`. Nothing was changed.
 (warning) No change has the reference `1a2b`.
-Nothing was changed. Press Undo on its card, or use the reference behind Details: `/gatehouse undo 1a2b3c4d`.
+Nothing was changed. Press Undo on its card, or use its reference: `/gatehouse undo 1a2b3c4d`.
 You typed `/gatehouse undo 1a2b`\
 """,
             "nothing to change": """\
@@ -672,7 +672,7 @@ You typed `/members grant anna@example.com`\
             "no such number": """\
 You haven’t seen row `#9`: your last list goes to `#1` so far.
 (warning) You haven’t seen row `#9`: your last list goes to `#1` so far.
-Turn its page with Next. Its numbers are yours alone.
+Turn its page first. Its numbers are yours alone.
 [List rules]
 You typed `/rules show #9`\
 """,

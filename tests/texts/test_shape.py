@@ -19,6 +19,7 @@ from handlers.changes.notes_view import REASON_FORMS
 from handlers.changes.titles import REVERT_FAILURES, title_of
 from handlers.grammar.command import Command
 from handlers.grammar.parser import parse
+from tests.harness.channels import find_missing_buttons
 from tests.texts import Sample
 from tests.texts.cards import KINDS, change
 
@@ -180,6 +181,13 @@ def test_a_button_is_a_verb_and_an_ellipsis_stands_where_a_form_follows(room: st
             label = one["text"]["text"]
             assert VERBS.fullmatch(label.split()[0].rstrip("…")) or label in NO_VERBS, (title, label)
             assert label.endswith("…") == opens_form(one), (title, label)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_button_that_a_text_names_stands_beside_it(room: str) -> None:
+    for title, shown in samples(room):
+        about = {"text": shown.text, "blocks": list(shown.blocks)} if isinstance(shown, Message) else shown
+        assert find_missing_buttons(about) == set(), title
 
 
 @pytest.mark.parametrize("room", ROOMS)
