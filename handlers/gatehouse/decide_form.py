@@ -13,6 +13,7 @@ from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.rights import Decision, OfRequest
 from bot.gatehouse import Gatehouse
+from bot.policy.inquiry import NotAllowed
 from handlers.blocks import inputs, messages, modals
 from handlers.blocks.messages import Block, and_more
 from handlers.blocks.modals import View, frame, metadata
@@ -182,6 +183,8 @@ async def _decide(one: str, decision: OfRequest, reason: str, caller: Caller, ga
     except Exception as error:
         if not is_expected(error):
             raise
+        if isinstance(error, NotAllowed):
+            await gatehouse.changes.refusals.add(error.operation, caller.user, caller.channel, error.why)
         why = words_for(error).what
         return f":warning: {why}" if "\n" in why else f":warning: *{title}:* {why}"
     more = f"\n{needs_line(change, 'its channel')}" if change.state is State.PROPOSED else ""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.changes.model.states import State
+from bot.store.audit import Filters
 from sandbox.demo import Sandbox
 from sandbox.slack import rendering
 from sandbox.slack.message import Message
@@ -127,6 +130,46 @@ async def test_what_is_too_long_for_the_form_is_decided_on_its_card(
 
     await alice.sees_change(of="Redirect_chk01")
     assert workspace.services.rules.get(OLD) is not None
+
+
+async def test_what_has_no_room_in_the_form_is_decided_by_the_next_one(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    rules = workspace.services.rules.all()[:20]
+    for rule in rules:
+        pair = rule["pairs"][0]
+        long = [pair | {"source": {**pair["source"], "value": f"https://a.example/{'x' * 900}/{n}"}} for n in range(9)]
+        workspace.services.rules.put(rule | {"pairs": long})
+        await alice.says(f"/rules delete {rule['id']}")
+
+    gone = 0
+    while gone < len(rules):
+        await opens(cara, "pending")
+        shown = cara.form.count(FULL)
+        assert 0 < shown <= len(rules) - gone
+        assert ("decide about these first" in cara.form) == (gone + shown < len(rules))
+        await sends(cara, **{f"Decide about all {shown}, requested together": "Approve"})
+        await cara.sees_view("v1.done")
+        gone += shown
+        assert len(workspace.services.rules.calls("DELETE")) == gone, "none that was not shown"
+
+
+async def test_who_lost_the_right_since_the_form_opened_is_refused_and_on_record(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    await alice.says(f"/rules delete {OLD}")
+    await opens(cara, "home")
+    cara.fills(**{"Decide about this": "Approve"})
+    ops = workspace.slack.state.channels[OPS]
+    workspace.slack.state.channels[OPS] = replace(ops, members=tuple(each for each in ops.members if each != cara.id))
+    workspace.bot.gatehouse.access.directory.forget()  # type: ignore[attr-defined]  # as after a minute
+
+    assert await cara.submits() == {}
+
+    await cara.sees_view("v1.done")
+    assert workspace.services.rules.calls("DELETE") == []
+    refused = await alice.store.audit.find(Filters(only=("refused",)))
+    assert [(each.actor, each.target) for each in refused] == [(cara.id, "approve")]
 
 
 async def test_only_people_who_can_decide_have_the_button(alice: Colleague, cara: Colleague, bob: Colleague) -> None:
