@@ -34,8 +34,8 @@ from bot.changes.refusals import (
     OldEmailGone,
 )
 from bot.changes.rights import Decision, Rights
-from bot.changes.targets import LOOKING, AdapterOf
-from bot.clients.errors import ClientError
+from bot.changes.targets import LOOKING, AdapterOf, EndPassed
+from bot.clients.errors import PERMANENT_CODES, ClientError
 from bot.store.engine import Store
 
 WordsOn = Callable[[Iterable[Edit]], Awaitable[tuple[str, ...]]]
@@ -251,12 +251,16 @@ class FollowUps:
     async def request_again(self, change: Change, *, by: str, channel: str, since: datetime | None = None) -> Change:
         """Propose again what *change* asked for and what was not done, based on its targets as they are now.
 
-        *change* is stale, held, undone, or an ended bulk change, of which the items that were not done, or are undone, are
-        proposed. *since*: as for `undo`. Raises AlreadyDecided for any other, AlreadyRequested where it was requested again
-        already, so that two clicks don't create two rules, NothingToDo, and a ClientError.
+        *change* is stale, held, undone, failed for now, or an ended bulk change, of which the items that were not done, or are
+        undone, are proposed. *since*: as for `undo`. Raises AlreadyDecided for any other, AlreadyRequested where it was requested
+        again already, so that two clicks don't create two rules, NothingToDo, and a ClientError.
         """
         is_held = change.state is State.PLANNED and bool(change.run.held)
-        has_ended = change.state not in LIVE if change.is_bulk else change.state is State.STALE or change.run.undone
+        has_ended = (
+            change.state not in LIVE
+            if change.is_bulk
+            else change.run.undone or (change.state in {State.STALE, State.FAILED} and may_succeed_later(change))
+        )
         if not has_ended and not is_held:
             raise AlreadyDecided(change)
         before = await self._followups(change, "again")
@@ -305,6 +309,11 @@ def _find_since(made: Sequence[Change], by: str, since: datetime | None) -> Chan
 def _may_be_done(change: Change) -> bool:
     """Whether *change* is done, or may still be."""
     return change.state in LIVE | {State.APPLIED, State.UNSETTLED} and change.run.undone is None
+
+
+def may_succeed_later(change: Change) -> bool:
+    """Whether *change*, which was not done, may be at the next try: its service was away, say, and refused nothing."""
+    return change.run.refusal.code not in {*PERMANENT_CODES, EndPassed.code}
 
 
 def require_undoable(change: Change) -> None:

@@ -14,6 +14,7 @@ from typing import Final
 import structlog
 
 from bot.changes.consequences import LATE_START
+from bot.changes.followups import may_succeed_later
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.model.items import Outcome
@@ -24,7 +25,7 @@ from bot.changes.model.states import LIVE, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo
 from bot.changes.refusals import NotPlanned, NotTemporary
-from bot.clients.errors import PERMANENT_CODES, ClientError
+from bot.clients.errors import ClientError
 from bot.policy.inquiry import DirectoryUnavailable
 from bot.store.db import TargetBusy
 from bot.store.outbox import Delivery, Purpose
@@ -156,14 +157,14 @@ class TimerWorker:
     async def _is_retryable(self, revert: Change) -> bool:
         """Whether to try again: *revert*, or an item of it, is known not to be done, for a reason that may be gone next time."""
         if not revert.is_bulk:  # where somebody edited it between the look and the write, the next look decides
-            return revert.state is State.STALE or (revert.state is State.FAILED and _is_transient(revert))
+            return revert.state is State.STALE or (revert.state is State.FAILED and may_succeed_later(revert))
         store = self.journal.store
         if await self._has_unknown(revert):
             return False
         left = await store.items.find(revert.id, (Outcome.FAILED, Outcome.BUSY, Outcome.STALE), revert.bulk.size)
         begun = await store.changes.get_many([item.change_id for item in left if item.change_id])
         stopped = (await store.items.tally(revert.id))[Outcome.STOPPED] > 0 and not revert.run.stopped_by
-        return stopped or any(item.change_id is None or _is_transient(begun[item.change_id]) for item in left)
+        return stopped or any(item.change_id is None or may_succeed_later(begun[item.change_id]) for item in left)
 
     async def _has_unknown(self, whole: Change) -> bool:
         return (await self.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
@@ -205,11 +206,6 @@ def _turn(change: Change) -> tuple[datetime, bool, float]:
         return change.request.starts_at or change.created, True, change.created.timestamp()
     made = change.run.finished_at or change.created
     return change.request.reverts_at or made, False, -made.timestamp()
-
-
-def _is_transient(failed: Change) -> bool:
-    """Whether *failed* may succeed at the next try."""
-    return failed.run.refusal.code not in PERMANENT_CODES
 
 
 def _cause(change: Change, timer: Delivery, now: datetime) -> Cause:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from bot.changes.followups import may_succeed_later
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import DONE, NOT_DONE, Item, Outcome
@@ -39,6 +40,8 @@ def buttons_of(change: Change, progress: Progress | None, *, is_frozen: bool = F
             return [] if change.run.stopped_by else [decision_button(change, "Stop", "stop")]
         case State.FAILED if progress is not None:
             return [_retry_button(change, progress)]
+        case State.FAILED if may_succeed_later(change) and not change.is_automatic:
+            return [decision_button(change, "Try again", "again")]
         case State.APPROVED if change.run.waits:
             return [decision_button(change, "Withdraw", "keep")]
         case State.STALE if progress is None and change.run.result is not None and not change.edit.kind.creates:

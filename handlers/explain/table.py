@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.changes.freezing import Frozen
 from bot.changes.refusals import EndsBeforeStart, TimeIsPast, TooManyRequests, Unrecorded
-from bot.clients.errors import ClientError
+from bot.clients.errors import ClientError, RateLimited, Unreachable
 from bot.gatehouse import UnknownSite
 from bot.policy.access import NobodyCanApprove
 from bot.policy.inquiry import DirectoryUnavailable, EmailUnknown, NotAllowed
@@ -257,12 +257,17 @@ def unsaved_form(error: Exception, view: View, *, caller: Caller) -> View | None
     return modals.kept_form(view, _words_text(words_for(error), "Nothing was changed."), caller.request[:8])
 
 
+def _may_pass(command: Command) -> tuple[type[ClientError], ...]:
+    """Return the errors after which *command* may be tried again by a click: of a write, those before which nothing was sent."""
+    return (Unreachable, RateLimited) if command.writes else (ClientError,)
+
+
 def error_message(
     error: Exception, *, asked: str, caller: Caller, attempted: bool = False, command: Command | None = None
 ) -> Message:
     """Return the explanation of *error* for the person who asked. *attempted*: they wanted to change something.
 
-    *command*: what they asked for; where it only reads what a service didn't give, a button asks again.
+    *command*: what they asked for; where a service didn't give what it reads, or was away before a write, a button asks again.
     """
     if isinstance(error, Unclear):
         return unclear_message(error, asked=asked)
@@ -270,7 +275,7 @@ def error_message(
         return not_one_message(error, asked=asked, attempted=attempted)
     reference = caller.request[:8] if isinstance(error, TROUBLE) or not is_expected(error) else ""
     words = words_for(error)
-    if isinstance(error, ClientError) and command is not None and not command.writes and command_text(command):
+    if command is not None and command_text(command) and isinstance(error, _may_pass(command)):
         words = replace(words, again={"Try again": command, **words.again})
     more = None
     if isinstance(error, ReasonRequired) and command is not None:

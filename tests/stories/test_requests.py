@@ -79,3 +79,36 @@ async def test_a_request_to_undo_keeps_nobody_else_from_undoing(
     await alice.sees_change(where=undone)
 
     assert not [rule for rule in workspace.services.rules.all() if rule["name"] == "For now"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [f"/rules off {OLD} for 2h", f"/rules set {OLD} description=Checked", "/members grant anna.berg@example.com beta"],
+)
+async def test_a_write_that_found_its_service_down_is_tried_again_by_one_click_as_if_it_was_asked_for_then(
+    workspace: Sandbox, alice: Colleague, cara: Colleague, command: str
+) -> None:
+    for service in (workspace.services.rules, workspace.services.members):
+        service.stage.faults.add("429", method="PUT|POST")
+    failed = await alice.says(command)
+    asked = await alice.change_of(await alice.sees_change(state=State.FAILED))
+
+    await cara.does("/gatehouse freeze everything for 1h")
+    await alice.clicks(failed, "Try again")
+    assert "frozen" in alice.slack_text(await alice.sees_problem("frozen"))
+    await cara.says("/gatehouse unfreeze everything")
+
+    await alice.clicks(failed, "Try again")
+    done = await alice.change_of(await alice.sees_change())
+    assert (done.edit, done.request.revert_after) == (asked.edit, asked.request.revert_after)
+    await alice.clicks(failed, "Try again")
+    await alice.sees_problem("already requested")
+
+
+@pytest.mark.parametrize(("fault", "is_offered"), [("429", True), ("403", False)])
+async def test_what_a_service_refused_is_not_offered_to_be_tried_again(
+    workspace: Sandbox, alice: Colleague, fault: str, is_offered: bool
+) -> None:
+    workspace.services.rules.stage.faults.add(fault, method="PUT")
+    await alice.says(f"/rules off {OLD}")
+    assert ("[Try again]" in alice.slack_text(await alice.sees_change(state=State.FAILED))) == is_offered

@@ -561,7 +561,7 @@ The service gave no clear answer (our own words), and shows no sign of it. Nothi
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
+[Try again]  [Details]\
 """,
             "failed, Unreachable": """\
 Delete “Old shop to new shop”: failed
@@ -570,7 +570,7 @@ The service isn’t available (our own words). Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
+[Try again]  [Details]\
 """,
             "failed, Unsendable": """\
 Delete “Old shop to new shop”: failed
@@ -596,7 +596,7 @@ The approval was more than an hour old. Request it again. Nothing was changed.
 Requested by @alice · “we test” · approved by @cara
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
+[Try again]  [Details]\
 """,
             "failed, too late": """\
 Switch off “Old shop to new shop”: failed
@@ -604,7 +604,7 @@ Switch off “Old shop to new shop”: failed
 It couldn’t be done within an hour. Request it again. Nothing was changed.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
+[Try again]  [Details]\
 """,
             "failed, frozen by then": """\
 Delete “Old shop to new shop”: failed
@@ -613,7 +613,7 @@ It was frozen before it could be done, until 2026-11-23 01:24 UTC. Nothing was c
 Requested by @alice · “we test” · approved by @cara
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
+[Try again]  [Details]\
 """,
             "failed, right lost": """\
 Delete “Old shop to new shop”: failed
@@ -622,7 +622,7 @@ The account of @alice is deactivated. Nothing was changed.
 Requested by @alice · “we test” · approved by @cara
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
+[Try again]  [Details]\
 """,
             "unsettled": """\
 Switch off “Old shop to new shop”: never confirmed
