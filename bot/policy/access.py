@@ -99,6 +99,10 @@ class Approvers:
         named = self.access.policy().named_ids(rule.approvers if rule.notify is None else rule.notify)
         if named or rule.notify is not None:
             return tuple([each for each in named if each != self.requester and not await self._is_barred(each)])
+        return await self.some_able(rule)
+
+    async def some_able(self, rule: GuardRule) -> tuple[str, ...]:
+        """Return some people who could approve under *rule* now, those that the policy names first."""
         able: list[str] = []
         with suppress(DirectoryUnavailable):
             candidates, _ = await self._candidates(rule)
@@ -213,6 +217,12 @@ class Access:
         if rule.guard is Guard.APPROVE and not rule.self_approval and rule not in rules:
             await approvers.require_enough(rule)
         return Standing(rule, await approvers.people_to_mention(rule))
+
+    async def explain(self, wanted: Collection[Need], requester: str, channel: str) -> tuple[GuardRule, Sequence[str]]:
+        """Return what *wanted* requires, and some people who could approve it now; raises as `requirements_for` does."""
+        rule = (await self.requirements_for(wanted, requester, channel)).rule
+        able = await Approvers(self, requester, channel, wanted).some_able(rule) if rule.guard is Guard.APPROVE else ()
+        return rule, able
 
     async def _resolve_guard(self, rule: GuardRule, approvers: Approvers) -> GuardRule:
         """Return *rule* with APPROVE_OR_CONFIRM replaced by one of the two, depending on whether somebody else could approve.

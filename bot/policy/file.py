@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 import structlog
 from pydantic import ValidationError
 
-from bot.policy.model import DEFAULT, SLACK_ID, Policy
+from bot.policy.freezes import Freeze
+from bot.policy.model import DEFAULT, SLACK_ID, Channels, GuardRule, Policy, Role
 
 log = structlog.get_logger(__name__)
 
@@ -35,6 +39,12 @@ MENDS: Final[Mapping[str, str]] = {
     "tuple_type": 'write a list, such as ["oncall"]',
 }
 """Our words for pydantic's errors, by their type."""
+KEYS: Final = {
+    field.alias or name
+    for model in (Policy, Channels, Role, GuardRule, Freeze)
+    for name, field in model.model_fields.items()
+}
+"""Every setting of a policy."""
 EMPTY: Final = "the file is empty. Write a policy, or leave POLICY_FILE unset to run without roles"
 LOST: Final = {
     "roles": "there are none any more, so everybody could do everything. If that is what you want, restart Gatehouse",
@@ -46,13 +56,18 @@ LOST: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """One problem in the file: its place by key, with the tables and values of a list counted from 1, and the reason."""
+    """One problem in the file: its place by key, with the tables and values of a list counted from 1, and the reason.
+
+    *line*: that of the key, counted from 1; 0 where it isn't known.
+    """
 
     key: str
     words: str
+    line: int = 0
 
     def __str__(self) -> str:
-        return ": ".join(filter(None, (self.key, self.words)))
+        place = ", ".join(filter(None, (f"line {self.line}" if self.line else "", self.key)))
+        return ": ".join(filter(None, (place, self.words)))
 
 
 class BadPolicy(Exception):
@@ -77,8 +92,10 @@ def summary(path: str | None, policy: Policy) -> str:
 
 def read_policy(path: str) -> Policy:
     """Return the policy in the TOML file at *path*; raises BadPolicy, also for an empty file."""
+    lines: Mapping[str, int] = {}
     try:
         text = Path(path).read_text(encoding="utf-8")
+        lines = _lines_by_key(text)
         if not (tables := tomllib.loads(text)):
             raise BadPolicy(path, [Wrong("", EMPTY)])
         # Collected before the model is checked, so that one look at the file names everything that is wrong.
@@ -95,12 +112,38 @@ def read_policy(path: str) -> Policy:
         raise BadPolicy(path, [Wrong("", f"is not TOML: {error}")]) from error
     except ValidationError as error:
         wrong = [_locate_error(each["loc"], _error_words(each)) for each in error.errors(include_url=False)]
-        raise BadPolicy(path, [*wrong, *unknown]) from error
+        raise BadPolicy(path, [replace(each, line=_line_of(each.key, lines)) for each in (*wrong, *unknown)]) from error
     except (RecursionError, ValueError) as error:
         raise BadPolicy(path, [Wrong("", "holds a number or a list that is too long to be read")]) from error
     if unknown:
-        raise BadPolicy(path, unknown)
-    return policy
+        raise BadPolicy(path, [replace(each, line=_line_of(each.key, lines)) for each in unknown])
+    return policy.with_lines([_line_of(f"guards.{number}", lines) for number, _ in enumerate(policy.guards, 1)])
+
+
+QUOTES: Final = re.compile("[\"']")
+HEADER: Final = re.compile(r"\s*(\[\[?)([^\[\]]+)\]")
+KEY: Final = re.compile(r"\s*([\w.\"'-]+)\s*=")
+
+
+def _lines_by_key(text: str) -> Mapping[str, int]:
+    """Return the line of each table and value, by its key as errors name it."""
+    found, tables, table = dict[str, int](), Counter[str](), ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if (header := HEADER.match(line)) is not None:
+            table = QUOTES.sub("", header[2]).strip()
+            tables[table] += 1
+            table += f".{tables[table]}" if header[1] == "[[" else ""
+            found.setdefault(table, number)
+        elif (key := KEY.match(line)) is not None:
+            found.setdefault(".".join(filter(None, (table, QUOTES.sub("", key[1])))), number)
+    return found
+
+
+def _line_of(key: str, lines: Mapping[str, int]) -> int:
+    """Return the line of *key*, or of the innermost table or value around it; 0 where none is known."""
+    while key and key not in lines:
+        key = key.rpartition(".")[0]
+    return lines.get(key, 0)
 
 
 def _unknown_roles(tables: dict[str, Any]) -> list[Wrong]:
@@ -121,6 +164,10 @@ def _unknown_roles(tables: dict[str, Any]) -> list[Wrong]:
 
 def _error_words(error: Any) -> str:
     """Return what is wrong with a value, in words for the authors of policies."""
+    if error["type"] == "extra_forbidden":
+        name = str(error["loc"][-1])
+        near = get_close_matches(name, KEYS - {name}, 1)
+        return f"{MENDS['extra_forbidden']}{f'; did you mean {near[0]}?' if near else ''}"
     words = MENDS.get(error["type"])
     return words.format_map(error.get("ctx") or {}) if words else error["msg"].removeprefix("Value error, ")
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from bot.changes.model.edits import Kind, Need
 from bot.changes.model.parts import ChangeDecision, Guard
@@ -368,6 +368,20 @@ class Policy(_Strict):
     guards: tuple[GuardRule, ...] = ()
     freeze: tuple[Freeze, ...] = ()
     """The freezes: what nobody may change for a while, whatever their roles."""
+    _lines: Sequence[int] = PrivateAttr(())
+
+    def with_lines(self, lines: Sequence[int]) -> Self:
+        """Return this policy with the lines of its file at which its guards begin."""
+        self._lines = lines
+        return self
+
+    def place_of(self, rule: GuardRule) -> str:
+        """Return where *rule* is in the file, by its key and line; “default” for what no guard fits."""
+        number = self.guards.index(rule) if rule in self.guards else None
+        if number is None:
+            return "default"
+        line = f", line {self._lines[number]}" if number < len(self._lines) else ""
+        return f"guards.{number + 1}{line}"
 
     @property
     def groups(self) -> frozenset[str]:

@@ -8,8 +8,9 @@ It is read-only: the database is opened for reading, and Slack and the services 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -20,8 +21,10 @@ from bot.changes.model.parts import Guard
 from bot.clients.errors import ClientError, TooLarge, Unauthorized, Unreachable, WrongAddress
 from bot.clients.lists import Listing
 from bot.environment import BadSettings, Finding, read_settings, read_some, source_of
+from bot.members.model import count_segments
 from bot.policy.file import BadPolicy, read_policy, summary
 from bot.policy.model import DEFAULT, OPERATIONS, GuardRule, Policy
+from bot.policy.review import doubts_about
 from bot.server.manifest import missing_scopes_text, optional_scopes_text
 from bot.server.services import open_services
 from bot.server.slack import open_slack
@@ -47,6 +50,8 @@ class Report:
     findings: Sequence[Finding]
     settings: Settings | None
     policy: Policy | None
+    known: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What there is at the services, by the keys of guards."""
 
     @property
     def status(self) -> int:
@@ -59,12 +64,13 @@ class Report:
         """Return the settings, the roles and the guards; empty where any is wrong."""
         if self.settings is None or self.policy is None:
             return ()
-        return _settings(self.settings), _roles(self.policy), _guards(self.policy)
+        return _settings(self.settings), _roles(self.policy), _guards(self.policy, self.known)
 
 
 async def check(*, online: bool) -> Report:
     """Check settings, policy and database; *online*: also Slack and both services."""
     findings: list[Finding] = []
+    known: dict[str, Sequence[str]] = {}
     settings: Settings | None = None
     try:
         settings = read_settings()
@@ -82,11 +88,12 @@ async def check(*, online: bool) -> Report:
     elif settings is None:
         findings.append(Finding("Slack and the services", None, "not asked until the settings are right"))
     else:
-        asked = _proxy(settings), _slack(settings), _app_token(settings), _services(settings)
+        asked = _proxy(settings), _slack(settings), _app_token(settings), _services(settings, known)
         for found in await asyncio.gather(*asked):
             findings += found
+    findings += [Finding("policy", None, f"{place} {why}") for place, why in doubts_about(policy or DEFAULT, known)]
     redact = settings.redact if settings is not None else redactor(passwords_in(local.database_url))
-    return Report([replace(each, words=redact(each.words)) for each in findings], settings, policy)
+    return Report([replace(each, words=redact(each.words)) for each in findings], settings, policy, known)
 
 
 def _failure(part: str, name: str, words: str, mend: str = "") -> Finding:
@@ -185,9 +192,15 @@ async def _app_token(settings: Settings) -> Sequence[Finding]:
     return [Finding("Socket Mode", True, "Slack takes the app token")]
 
 
-async def _services(settings: Settings) -> Iterable[Finding]:
-    """Check that both services accept the keys, for each site separately."""
+async def _services(settings: Settings, known: dict[str, Sequence[str]]) -> Iterable[Finding]:
+    """Check that both services accept the keys, for each site separately; put what there is into *known*, by key."""
     async with open_services(settings) as services:
+        with suppress(ClientError):
+            known["site"] = list(services.members)
+            everyone = [member for client in services.members.values() for member in (await client.all()).known]
+            known["segment"] = sorted({*settings.segments, *count_segments(everyone)})
+            if (groups := await services.groups.groups()) is not None:
+                known["group"] = list(groups.names)
         asked = [_list_finding("rules service", "rules", services.rules.all(), "rules_api_key", "rules_base_url")]
         for name, client in services.members.items():
             key = "members_api_keys" if name in settings.members_api_keys else "members_api_key"
@@ -235,13 +248,21 @@ def _roles(policy: Policy) -> Details:
     return f"Roles. Changes are taken in {act}", rows or [everybody]
 
 
-def _guards(policy: Policy) -> Details:
-    """Return what each kind of change requires: the guards for some things first, then the one for all others."""
+def _guards(policy: Policy, known: Mapping[str, Sequence[str]]) -> Details:
+    """Return what each kind of change requires: the guards for some things first, then the one for all others.
+
+    Of what is *known*, by key, what each requires where that isn't the same.
+    """
     rows = []
+    nothing = dict.fromkeys(("site", "host", "group", "segment"), "")
     for kind in Kind:
         some = [rule for rule in policy.guards if rule.limits and rule.may_fit(Need(kind.operation))]
         rows += [(f"{kind.value} on {', '.join(rule.limits)}", _guard_words(rule)) for rule in some]
-        rows.append((kind.value, _guard_words(policy.guard_for(kind.operation))))
+        rule = policy.guard_for(kind.operation)
+        rows.append((kind.value, _guard_words(rule)))
+        for key, name in [(key, name) for key, names in known.items() for name in names]:
+            (own, *_) = policy.guards_for(Need(kind.operation, **{**nothing, key: name}))
+            rows += [(f"{kind.value}, {key} {name}", policy.place_of(own))] if own != rule else []
     return "Guards", rows
 
 

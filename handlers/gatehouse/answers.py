@@ -12,18 +12,21 @@ from typing import Any, Final
 
 from bot.changes.effects import find_closing
 from bot.changes.model.change import Change
-from bot.changes.model.edits import Kind
+from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.states import LIVE, State
 from bot.changes.past import is_elsewhere
 from bot.clients.errors import ClientError
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
 from bot.health import Health, Level, health_of
+from bot.policy.access import NobodyCanApprove
+from bot.policy.inquiry import NotAllowed
+from bot.policy.model import Irreconcilable
 from bot.rules.model import RULE_ID
 from bot.store.audit import Entry, Filters
 from bot.store.db import UnreadableRow
 from bot.store.outbox import Purpose
-from handlers.blocks.messages import ListPage, plural, strip_markup
+from handlers.blocks.messages import ListPage, as_sentence, code, plural, strip_markup
 from handlers.changes.decisions import can_decide
 from handlers.changes.list_view import MAX_LISTED, RowFacts, unshown_line
 from handlers.changes.times import due_order
@@ -37,6 +40,7 @@ from handlers.gatehouse.commands import (
     GatehousePlanned,
     GatehouseStatus,
     GatehouseWhoami,
+    GatehouseWhy,
 )
 from handlers.gatehouse.views import Waiting
 from handlers.members.commands import MembersCommand
@@ -207,21 +211,56 @@ async def _ask_service(asked: Awaitable[Listing[Any]]) -> Health:
 
 @handles(GatehouseWhoami)
 async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    person = await gatehouse.access.directory.person(caller.user)
-    allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
+    user = _person_id(command.who, caller) or caller.user
+    person = await gatehouse.access.directory.person(user)
+    allowed = await gatehouse.access.refusals_by_operation(user, caller.channel)
     policy = gatehouse.access.policy()
-    guards = {kind.value: policy.guard_for(kind.operation) for kind in Kind}
     return Private(
         views.whoami(
             person,
             caller.channel,
             allowed,
-            guards,
+            {kind.value: policy.guard_for(kind.operation) for kind in Kind},
             sites=tuple(gatehouse.sites),
             act=policy.channels.act,
             freezes=await gatehouse.changes.freezes.all(),
+            is_self=user == caller.user,
         )
     )
+
+
+@handles(GatehouseWhy)
+async def why(command: GatehouseWhy, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Return what each change of a rule, or of who has a segment, would meet, and who could approve it now."""
+    title, edits = await _edits_of(command.ref or "", gatehouse)
+    access, lines = gatehouse.access, []
+    policy = access.policy()
+    for name, edit in edits.items():
+        places = ", ".join(policy.place_of(rule) for rule in policy.guards_for(*edit.needs))
+        try:
+            await access.require(caller.user, caller.channel, *edit.needs)
+            said = views.requirement(*await access.explain(edit.needs, caller.user, caller.channel))
+        except (NotAllowed, NobodyCanApprove, Irreconcilable) as error:
+            said = words_for(error).what
+        lines.append(f"*{name}*: {as_sentence(said)} {code(places, 300)}")
+    return Private(views.outlook(title, lines))
+
+
+async def _edits_of(ref: str, gatehouse: Gatehouse) -> tuple[str, Mapping[str, Edit]]:
+    """Return what *ref* names, and what could be done to it; raises as `find_rule` does."""
+    if ref.startswith("segment:"):
+        segment, edits = ref.removeprefix("segment:"), dict[str, Edit]()
+        for site in gatehouse.sites:
+            target, with_it = Target(service="members", site=site, key=""), {"allowedSegments": [segment]}
+            edits[f"Grant on {site}"] = Edit(kind=Kind.MEMBER_GRANT, target=target, before={}, after=with_it)
+            edits[f"Revoke on {site}"] = Edit(kind=Kind.MEMBER_REVOKE, target=target, before=with_it, after={})
+        return segment, edits
+    rule = await find_rule(ref, gatehouse)
+    target, now = Target(service="rules", key=rule.id), rule.document()
+    return rule.title, {
+        "Edit or switch": Edit(kind=Kind.RULE_UPDATE, target=target, before=now, after=now),
+        "Delete": Edit(kind=Kind.RULE_DELETE, target=target, before=now, after=None),
+    }
 
 
 @handles(GatehousePending)

@@ -192,8 +192,20 @@ class GatehouseStatus(GatehouseCommand):
 @dataclass(frozen=True)
 class GatehouseWhoami(GatehouseCommand):
     verb, synonyms = "whoami", ("me",)
-    summary = "Show what you can do here"
+    summary = "Show what you can do here, or what someone else can"
     example = "whoami"
+    who: str | None = takes(Who("who:@x"))
+
+
+@dataclass(frozen=True)
+class GatehouseWhy(GatehouseCommand):
+    needs = ("rule.read", "member.read")
+    verb, summary = (
+        "why",
+        "Show which guard changes of a rule or segment would meet",
+    )
+    example = "why Old shop"
+    ref: str | None = takes(Text("REF", "which rule, or segment:NAME"))
 
 
 @dataclass(frozen=True)

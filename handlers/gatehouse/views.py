@@ -16,7 +16,7 @@ from bot.policy.freezes import Freeze
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.buttons import ask_buttons, button, run_button
-from handlers.blocks.messages import ListPage, Message, as_sentence, code, esc, join_words
+from handlers.blocks.messages import ListPage, Message, as_sentence, code, esc, join_words, quote
 from handlers.changes.freeze_view import short_list
 from handlers.changes.list_view import RowFacts, empty_message, list_message, more_line, nothing_text, open_button, rows
 from handlers.changes.titles import STATES
@@ -163,28 +163,34 @@ def whoami(
     sites: Sequence[str],
     act: Sequence[str],
     freezes: Sequence[Freeze] = (),
+    is_self: bool = True,
 ) -> Message:
-    """Return what somebody can do in this channel, what a second person must approve, and why not the rest."""
+    """Return what somebody can do in this channel, what a second person must approve, and why not the rest.
+
+    *is_self*: whether they ask about themselves.
+    """
+    you, head = ("You", "You") if is_self else ("They", f"<@{person.id}>")
     may = [name for name, why in allowed.items() if why is None]
     barred = _group_operations((why, name) for name, why in allowed.items() if why is not None)
     if not barred:
-        lines = [f"*You can do everything in* <#{channel}>."]
+        lines = [f"*{head} can do everything in* <#{channel}>."]
     elif may:
-        lines = [f"*In* <#{channel}> *you can* {join_words([DOES[name] for name in may])}."]
+        lines = [f"*In* <#{channel}> *{'you' if is_self else head} can* {join_words([DOES[name] for name in may])}."]
     else:
-        lines = [f"*You can’t use Gatehouse in* <#{channel}>."]
+        lines = [f"*{head} can’t use Gatehouse in* <#{channel}>."]
     guarded = {name: rule for name in may if (rule := guards.get(name)) is not None and rule.guard is not Guard.NONE}
     needed = _group_operations((_guard_words(rule), name) for name, rule in guarded.items())
-    lines += [f"{needs} to {join_words(names)}." for needs, names in needed.items()]
-    lines += [
-        WHY_NOT[why].what if len(names) == len(allowed) else f"You can’t {join_words(names, 'or')}. {WHY_NOT[why].what}"
-        for why, names in barred.items()
-    ]
+    lines += [f"{you} need {needs} to {join_words(names)}." for needs, names in needed.items()]
+    for why, names in barred.items():
+        because = WHY_NOT[why].what if is_self else as_sentence(WHY_NOT[why].recorded)
+        lines.append(because if len(names) == len(allowed) else f"{you} can’t {join_words(names, 'or')}. {because}")
     known = f"Sites: {', '.join(esc(site, 40) for site in sites)}" if sites else "No sites are set up"
     where = f"Changes are allowed in {', '.join(f'<#{each}>' for each in act)}" if act else ""
-    small = " · ".join(filter(None, (known, f"Your time zone: {esc(person.tz, 40)}", where)))
+    small = " · ".join(
+        filter(None, (known, f"{'Your' if is_self else 'Their'} time zone: {esc(person.tz, 40)}", where))
+    )
     blocks = [messages.section("\n".join(lines)), *short_list(freezes), messages.context(f"<@{person.id}> · {small}")]
-    return messages.message("What you can do with Gatehouse here", blocks)
+    return messages.message(f"What {'you' if is_self else 'they'} can do with Gatehouse here", blocks)
 
 
 def _group_operations(named: Iterable[tuple[K, str]]) -> dict[K, list[str]]:
@@ -197,12 +203,28 @@ def _group_operations(named: Iterable[tuple[K, str]]) -> dict[K, list[str]]:
 
 def _guard_words(rule: GuardRule) -> str:
     if rule.guard is Guard.CONFIRM:
-        return "You need to confirm once more"
-    return (
-        "You need a second person’s approval"
-        if rule.approvals == 1
-        else f"You need {rule.approvals} other people’s approval"
+        return "to confirm once more"
+    return "a second person’s approval" if rule.approvals == 1 else f"{rule.approvals} other people’s approval"
+
+
+def outlook(title: str, lines: Sequence[str]) -> Message:
+    """Return what changes of the thing called *title* would meet, in *lines*."""
+    head = f"Guards of {quote(title, 100)}"
+    blocks = [messages.section("\n".join([f"*{head}*", *lines])), messages.context(NOW_HERE)]
+    return messages.message(head, blocks)
+
+
+NOW_HERE: Final = "For you, in this channel, now. A freeze comes on top."
+
+
+def requirement(rule: GuardRule, able: Sequence[str]) -> str:
+    """Return what *rule* requires of a change, and some people who are *able* to approve it."""
+    people = f", by {join_words([f'<@{each}>' for each in able], 'or')}" if able else ""
+    needs = {Guard.NONE: "done at once", Guard.CONFIRM: "your confirmation"}.get(
+        rule.guard, _guard_words(rule) + people
     )
+    hint = f" ({esc(rule.hint, 100)})" if rule.hint else ""
+    return f"{needs}{f', with a reason{hint}' if rule.reason else ''}"
 
 
 @dataclass(frozen=True, slots=True)

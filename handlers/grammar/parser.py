@@ -126,6 +126,7 @@ def _root_of(words: Sequence[Word]) -> str:
     """
     verb = words[0].keyword.lstrip("/") if words else ""
     known = [service for service, verbs in VERBS.items() if verb in verbs]
+    known = [each for each in known if each != "gatehouse"] or known  # “why anna” is about anna
     if len(known) == 1:
         return known[0]
     if any(is_reference(word) for word in words):

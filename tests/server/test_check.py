@@ -87,8 +87,8 @@ async def test_one_round_names_everything_that_does_not_work(variables: dict[str
 
     where = f"policy: POLICY_FILE (environment): {policy}:"
     assert failures(out) == [
-        f"{where} guards.1.guard: write 'none', 'confirm', 'approve' or 'approve-or-confirm'",
-        f"{where} guards.1.approvers.1: there is no role “leads”; there are no roles",
+        f"{where} line 3, guards.1.guard: write 'none', 'confirm', 'approve' or 'approve-or-confirm'",
+        f"{where} line 4, guards.1.approvers.1: there is no role “leads”; there are no roles",
         "database: DATABASE_URL (environment): DatabaseError: file is not a database",
         "Slack: SLACK_BOT_TOKEN (environment): Slack refuses it (invalid_auth)",
         "Socket Mode: SLACK_APP_TOKEN (environment): Slack refuses it (invalid_auth)",
