@@ -25,6 +25,8 @@ PARTS: Final[Mapping[str, tuple[int, int, range]]] = {
 }
 """Each part of a day -> the hour that it means, the hour when it begins, and the hours that may be combined with it."""
 
+NUMBERS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
 TERMS: Final[Mapping[str, str]] = {
     word: term
     for term, words in {
@@ -33,7 +35,6 @@ TERMS: Final[Mapping[str, str]] = {
         "until": "until till til by",
         "since": "since",
         "from": "from starting beginning",
-        "between": "between",
         "to": "to",
         "and": "and",
         "in": "in",
@@ -52,7 +53,6 @@ TERMS: Final[Mapping[str, str]] = {
         # days
         "today": "today",
         "tomorrow": "tomorrow",
-        "overmorrow": "overmorrow",
         "yesterday": "yesterday",
         "today night": "tonight",
         "monday": "monday mon",
@@ -103,25 +103,7 @@ TERMS: Final[Mapping[str, str]] = {
         "year": "year years",
         "half": "half",
         "1": "a an one",
-        **{
-            str(number): words
-            for number, words in enumerate(
-                (
-                    "two",
-                    "three",
-                    "four",
-                    "five",
-                    "six",
-                    "seven",
-                    "eight",
-                    "nine",
-                    "ten",
-                    "eleven",
-                    "twelve",
-                ),
-                2,
-            )
-        },
+        **{str(number): word for number, word in enumerate(NUMBERS, 2)},
         # about time, and no time
         "weekend": "weekend",
         "while": "while bit moment",
@@ -134,14 +116,11 @@ TERMS: Final[Mapping[str, str]] = {
         # zones
         "@UTC": "utc gmt z",
         "@Europe/London": "bst",
-        "@Europe/Lisbon": "wet west",
         "@Europe/Berlin": "cet cest",
-        "@Europe/Helsinki": "eet eest",
         "@America/New_York": "est edt et",
         "@America/Chicago": "cdt ct",
         "@America/Denver": "mst mdt",
         "@America/Los_Angeles": "pst pdt pt",
-        "@Asia/Tokyo": "jst",
     }.items()
     for word in words.split()
 }

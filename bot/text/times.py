@@ -91,7 +91,7 @@ class ParsedTime:
 
 DAYS: Final = frozenset({"today", "yesterday", "last night"})
 """Times that mean the start of a search even without ``since``."""
-TRAILING: Final = INNER | {"", "and", "for", "from", "between", "to", "until", "since", "next", "this", "last"}
+TRAILING: Final = INNER | {"", "and", "for", "from", "to", "until", "since", "next", "this", "last"}
 """Terms that can't be the last one of a time."""
 VAGUE: Final = re.compile(
     r"(?:(?:for|in|over|on|at|until|since|after|from) )?(?:(?:next|last|this) )?weekend"
@@ -240,32 +240,25 @@ def _parse_after_since(text: str) -> ParsedTime | None:
     return _make_time(Kind.SINCE, parse_wall("monday 0:00" if text == "this week" else text, MIDNIGHT, looks_back=True))
 
 
-MONTH: Final = re.compile(r"month\d\d")
-
-
 def _parse_window(text: str) -> ParsedTime | None:
-    """Return a window such as ``from 9 to 17:00``, ``tomorrow between 8 and 9`` or ``on friday 9:00 until 10:00``."""
-    for separator in ("until", "to", "and"):
+    """Return a window such as ``from 9 to 17:00``, ``tomorrow 8am to 9am`` or ``on friday 9:00 until 10:00``."""
+    for separator in ("until", "to"):
         head, found, tail = text.partition(f" {separator} ")
-        terms = head.split()
-        is_led = bool({"from", "between"} & set(terms))
-        if not found or (separator == "and" and "between" not in terms):
+        if not found:
             continue
+        terms = head.split()
+        is_led = "from" in terms
         begin = None if is_led else _parse_led(head) or _parse_unled(head)
         if is_led or (begin and begin.kind is Kind.START and begin.wall):
-            return _parse_bounds(" ".join(term for term in terms if term not in {"from", "between"}), tail)
+            return _parse_bounds(" ".join(term for term in terms if term != "from"), tail)
     return None
 
 
 def _parse_bounds(head: str, tail: str) -> ParsedTime | None:
     start, end = parse_wall(head, START_OF_DAY), parse_wall(tail, START_OF_DAY)
     is_timed = parse_wall(tail, None) is not None
-    if end and not start:
-        start = _complete_start(head, tail, end, is_timed=is_timed)
-    elif start and not end and not {"am", "pm"} & set(head.split()):
-        end = parse_wall(tail, None, bare=True)
-        if end and (end.hour, end.minute) <= (start.hour, start.minute):
-            return None  # “from 9:00 to 5” may be the afternoon
+    if end and not start and is_timed:
+        start = _complete_start(head, tail, end)
     if not start or not end:
         return None
     if end.day and not start.day and is_timed and tail[:1] in DIGITS:  # “from 9 to 17:00 on friday”
@@ -274,10 +267,8 @@ def _parse_bounds(head: str, tail: str) -> ParsedTime | None:
     return ParsedTime(Kind.WINDOW, wall=replace(start, zone=zone), end=replace(end, zone=zone))
 
 
-def _complete_start(head: str, tail: str, end: WallTime, *, is_timed: bool) -> WallTime | None:
-    """Return the start given as a number only: an hour in the same half of the day as *end*, or a day of its month."""
-    if not is_timed:
-        return parse_wall(f"{head} {month[0]}", START_OF_DAY) if (month := MONTH.search(tail)) else None
+def _complete_start(head: str, tail: str, end: WallTime) -> WallTime | None:
+    """Return the start given as a number only: an hour in the same half of the day as *end*."""
     start = parse_wall(head, None, bare=True)
     if start and "pm" in tail.split() and start.hour + 12 < end.hour:
         return replace(start, hour=start.hour + 12)

@@ -171,9 +171,6 @@ WINDOWS = {
     "from monday until friday": "11-30 09:00 to 12-04 09:00",
     "from 18:00 until friday 9:00": "11-23 18:00 to 11-27 09:00",
     "from 9 to 17:00 on friday": "11-27 09:00 to 11-27 17:00",
-    "between 8:00 and 9:00": "11-24 08:00 to 11-24 09:00",
-    "between 8 and 9 tomorrow": "11-24 08:00 to 11-24 09:00",
-    "tomorrow from 9 to 17": "11-24 09:00 to 11-24 17:00",
     "tomorrow 9:00-17:00": "11-24 09:00 to 11-24 17:00",
     "on friday 9:00 to 10:00 UTC": "11-27 10:00 to 11-27 11:00",
     "tomorrow 9:00 until tomorrow 18:00": "11-24 09:00 to 11-24 18:00",
@@ -269,7 +266,7 @@ def test_a_weekday_is_today_where_its_hour_is_still_to_come(text: str, meant: st
             "until 30 february",
             "until 12/24",
         ),
-        *("from 9 to 5", "9 to 5", "from 9:00 to 5", "for 30", "for 30 more minutes", "for 2h%", "until now", "now"),
+        *("from 9 to 5", "9 to 5", "from 9:00 to 17", "for 30", "for 30 more minutes", "for 2h%", "until now", "now"),
         *("on", "may", "march", "second", "a second", "sun", "a day", "friday", "24 december", "18:00", "at friday"),
         *(
             "until",
