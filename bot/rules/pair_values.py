@@ -88,18 +88,10 @@ def _as_text(field: PairField, value: Any) -> str | None:
     return None if len(value.splitlines()) > 1 else value
 
 
-ODD: Final = object()
-"""Returned where the path to a field is blocked, by a text or a list instead of an object."""
-
-
 def _value_at(inside: Any, path: list[str]) -> Any:
-    """Return the value at *path*; None where it is missing, ODD where something else than an object is in the way."""
+    """Return the value at *path*; None where it is missing."""
     for key in path:
-        if inside is None:
-            return None
-        if not isinstance(inside, Mapping):
-            return ODD
-        inside = inside.get(key)
+        inside = (inside or {}).get(key)
     return inside
 
 

@@ -26,15 +26,10 @@ def read_redirect_table(content: bytes) -> Table:
     return read_table(content, ("from", "to"), ("name", "until"), MAX_RULES)
 
 
-def has_paths(table: Table) -> bool:
-    """Whether some URLs of *table* are paths, which need a host."""
-    return any(row.values[column].startswith("/") for row in table.rows for column in ("from", "to"))
-
-
-def plan_redirects(table: Table, host: str, live: Iterable[Rule], explain: Explain) -> Iterator[ImportRow]:
-    """Yield what importing each row of *table* would do; new rules are on. *host*: the one of paths, or empty."""
+def plan_redirects(table: Table, live: Iterable[Rule], explain: Explain) -> Iterator[ImportRow]:
+    """Yield what importing each row of *table* would do; new rules are on."""
     there = _exact_sources(live)
-    redirects = [_Redirect.of(row, host) for row in table.rows]
+    redirects = [_Redirect.of(row) for row in table.rows]
     by_source: dict[str, dict[str, _Redirect]] = {}
     for redirect in redirects:
         by_source.setdefault(redirect.source, {}).setdefault(redirect.destination, redirect)
@@ -52,18 +47,16 @@ class _Redirect:
     flaw: str = ""
 
     @classmethod
-    def of(cls, row: TableRow, host: str) -> _Redirect:
+    def of(cls, row: TableRow) -> _Redirect:
         if row.flaw:
             return cls(row, flaw=row.flaw)
         urls: dict[str, str] = {}
         for column in ("from", "to"):
             if not (text := row.values[column]):
                 return cls(row, flaw=f"the column {column} is empty")
-            is_path = text.startswith("/") and not text.startswith("//")
-            urls[column] = f"{host.rstrip('/')}{text}" if is_path else text
-            if _exact_url(urls[column]) is None:
-                why = ": its host is missing" if is_path and not host else ", such as https://example.com/page"
-                return cls(row, flaw=f"“{text[:60]}” in {column} is not a whole URL{why}")
+            urls[column] = text
+            if _exact_url(text) is None:
+                return cls(row, flaw=f"“{text[:60]}” in {column} is not a whole URL, such as https://example.com/page")
         if "*" in urls["from"] or "#" in urls["from"]:
             return cls(row, flaw="a source with * or # matches no URL exactly; use a rule of its own")
         destination = urls["to"]

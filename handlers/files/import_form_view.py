@@ -17,11 +17,8 @@ RULES_FILE: Final = "v1.import.rules-file"
 RULES: Final = "v1.import.rules"
 MEMBERS_FILE: Final = "v1.import.members-file"
 MEMBERS: Final = "v1.import.members"
-HOST: Final = "host"
-"""The id of the input for the host of paths."""
 MAX_REASON: Final = 300
 """Characters of a reason: the preview keeps it in its metadata."""
-MAX_HOST: Final = 100
 MAX_START: Final = 100
 
 MODES: Final[Mapping[str, str]] = {
@@ -47,8 +44,6 @@ class Handed:
     """When that was typed, in ISO 8601: it means the same until the preview is sent."""
     site: str = ""
     mode: str = Mode.ADD
-    host: str = ""
-    """The host of paths in a table of redirects."""
     seen: str = ""
     """Fingerprint of the plan that the form shows."""
 
@@ -57,12 +52,8 @@ class Handed:
         """Return what a form with a preview keeps, with what was typed into it."""
         kept = modals.metadata(view)
         known = {name: str(kept[name]) for name in cls.__slots__ if kept.get(name)}
-        values = inputs.values_of(view)
-        typed = {
-            "reason": (inputs.typed_value(values, inputs.REASON) or "")[:MAX_REASON],
-            "host": (inputs.typed_value(values, HOST) or "").strip()[:MAX_HOST],
-        }
-        return cls(**{"channel": ""} | known | {name: text for name, text in typed.items() if text})
+        reason = (inputs.typed_value(inputs.values_of(view), inputs.REASON) or "")[:MAX_REASON]
+        return cls(**{"channel": ""} | known | ({"reason": reason} if reason else {}))
 
     @classmethod
     def of_file_form(cls, view: View) -> Self:
@@ -139,21 +130,15 @@ def plan_form(forms: ImportForms, plan: ImportPlan, handed: Handed, why: str = "
 
     *why*: it was sent, and nothing was imported: MOVED.
     """
-    submit = "Preview" if plan.has_paths and not handed.host else None if plan.is_empty else "Import"
+    submit = None if plan.is_empty else "Import"
     blocks = [
         *([section(why)] if why else []),
         *plan_blocks(plan, filename=handed.name),
         *([section(NOTHING)] if submit is None else []),
-        *([_host_input(handed.host)] if plan.has_paths else []),
         *([messages.context(f"Starts: {esc(handed.start, MAX_START)}")] if handed.start and submit else []),
     ]
     metadata = handed.metadata() if submit else None
     return frame(forms.title, blocks, callback_id=forms.plan_id, submit=submit, metadata=metadata)
-
-
-def _host_input(value: str) -> Block:
-    hint = "Of the paths in this table, such as /old."
-    return inputs.text(HOST, "Host", value, placeholder="shop.example.com", hint=hint, most=MAX_HOST)
 
 
 MOVED: Final = ":arrows_counterclockwise: *Nothing was imported yet.* This preview is new. Please review it again."

@@ -18,7 +18,7 @@ from bot.members.member_import_plan import Mode, plan_members, read_member_table
 from bot.rules.files import read_rule_file
 from bot.rules.lint.rule_set import check_loops
 from bot.rules.model import Groups, Rule
-from bot.rules.redirect_table import has_paths, is_table, plan_redirects, read_redirect_table
+from bot.rules.redirect_table import is_table, plan_redirects, read_redirect_table
 from bot.rules.rule_import_plan import plan_rules
 from bot.text.encoding import BadFile
 from bot.text.tables import Table
@@ -150,8 +150,8 @@ async def _plan_rules(content: bytes, handed: Handed, caller: Caller, gatehouse:
         table = await asyncio.to_thread(read_redirect_table, content)
         expiry = _end_of_table(table)
         live = (await gatehouse.rules.all()).whole()
-        rows = await asyncio.to_thread(list, plan_redirects(table, handed.host, live, first_problem))
-        plan = replace(rule_plan(rows, "line"), expiry=expiry, has_paths=has_paths(table))
+        rows = await asyncio.to_thread(list, plan_redirects(table, live, first_problem))
+        plan = replace(rule_plan(rows, "line"), expiry=expiry)
     else:
         records = await asyncio.to_thread(read_rule_file, content)
         live = (await gatehouse.rules.all()).whole()

@@ -46,8 +46,6 @@ class ImportPlan:
     """What it would take over, and the first loops that it would cause, in plain lines."""
     limits: Sequence[str] = ()
     """What was not looked at, in plain lines."""
-    has_paths: bool = False
-    """Whether it has paths, which need a host."""
 
     @property
     def is_empty(self) -> bool:

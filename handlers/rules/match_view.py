@@ -180,8 +180,8 @@ def near_reason(miss: NearMiss, url: Url) -> str:
     return f"without ?{messages.clip(query, 60)} it redirects to {messages.clip(found.result, 160)}"
 
 
-def show_button(rule: Rule, number: str, label: str = "Show") -> Block | None:
-    return run_button(label, RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}")
+def show_button(rule: Rule, number: str) -> Block | None:
+    return run_button("Show", RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}")
 
 
 def edit_button(rule: Rule, number: str) -> Block | None:

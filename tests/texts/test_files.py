@@ -88,9 +88,8 @@ Nothing has changed yet.
 (warning) Line 2 loops.
 ✗ 1 can’t be imported
 ✗ Can’t be imported
-line 2  `/a`   “/a” in from is not a whole URL: its host is missing
-Host: <>
-[Preview]\
+line 2  `/a`   “/a” in from is not a whole URL, such as https://example.com/page
+(heavy_check_mark) Nothing to import.\
 """,
             "members: the file": """\
 ┌ Import members

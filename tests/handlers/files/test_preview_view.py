@@ -44,7 +44,7 @@ def every_rule(*texts: str) -> ImportPlan:
             record(suffix=f"b{number}", name=name, pairs=[own | {"destination": destination}]),
         ]
     rows = plan_rules(records, live, Groups({}, frozenset()))
-    return replace(rule_plan(rows, "record"), warnings=texts, has_paths=True)
+    return replace(rule_plan(rows, "record"), warnings=texts)
 
 
 def every_member(site: str, *texts: str) -> ImportPlan:
