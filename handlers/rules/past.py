@@ -29,7 +29,6 @@ from handlers.changes.list_view import RowFacts, more_line, rows
 from handlers.changes.requests import zone_of
 from handlers.changes.times import when
 from handlers.errors import BadFilter
-from handlers.gatehouse.commands import GatehousePlanned
 from handlers.grammar.command import Certain, slash
 from handlers.grammar.time_fields import Start, first_start
 from handlers.rules.commands import RulesWhich
@@ -141,10 +140,8 @@ def past_answer(
     if not then.is_sure:
         head = f":warning: *Can’t tell where {url_code(command.url, 200)} went as of {then.shown}*"
     lines = [head, *first_few(then.unknown, MAX_SHOWN), *([] if then.is_sure else ["The other rules alone:"])]
-    may_be_ahead = (command.at or "").startswith("at")
     buttons = [
         run_button("Check URL now", RulesWhich(command.url), "now"),
-        run_button("Show what is planned", GatehousePlanned(), "planned") if may_be_ahead else None,
         share_button(replace(command, at=Start.at_moment(then.moment).as_typed)),
     ]
     blocks = [

@@ -49,13 +49,13 @@ URLS = [
     # a mock of the service is a URL like any other
     (rule("Redirect", to(MOCK, destinationType="mock_or_file_picker")), H, MOCK),
     (rule("Redirect", to(MOCK, destinationType="url")), H, MOCK),
-    # the desktop app goes on from pair to pair, to the end; the extension takes the first
+    # the first pair that holds counts
     (rule("Redirect", to(B, "Equals", A), to(C, "Equals", B)), A, B),
     (rule("Redirect", to(B, "Equals", A), to(C, "Equals", B), to(H, "Equals", C)), A, B),
     (rule("Redirect", to(B, "Equals", A), to(A, "Equals", B)), A, B),
     (rule("Redirect", to(B, "Equals", A), to(C, "Equals", A)), A, B),
     (rule("Redirect", to(A, "Equals", A), to(C, "Equals", A)), A, None),
-    # the desktop app fails on a pair after what is no URL, and nothing is redirected to nothing
+    # what is no URL, and nothing is redirected to nothing
     (rule("Redirect", to("nonsense"), to(C, "Equals", B)), H, "nonsense"),
     (rule("Redirect", to("a.example"), to(C)), H, "a.example"),
     (rule("Redirect", to("")), H, None),
@@ -86,7 +86,7 @@ URLS = [
     (rule("Replace", swap("a", "b", "Contains", "")), H + "a", H + "b"),
     (rule("Replace", swap("a", "b", "Contains", "")), H + "a/a", H + "a/b"),
     (rule("Redirect", to(B, "Matches", "")), H, None),
-    # pairs of a Replace are tried in a row by the desktop app
+    # the first pair of a Replace that holds counts
     (rule("Replace", swap("a", "b"), swap("b", "c", "Contains", "/b")), H + "a", H + "b"),
     (rule("Replace", swap("a", "b"), swap("b", "c", "Contains", "/a")), H + "a", H + "b"),
     (rule("Replace", swap("//h", "//i"), swap("i", "j", "Equals", "i", key="host")), H, "https://i/"),
