@@ -80,11 +80,9 @@ class Chunks:
         """
         things = set(self._at_work.values())
         chunk: list[Item] = []
-        for item in left:
-            if item.number in self._at_work:
-                continue
+        for item in [item for item in left if item.number not in self._at_work][:ITEMS_PER_CHUNK]:
             thing = _subject_key(item)
-            if thing in things or len(chunk) == ITEMS_PER_CHUNK:
+            if thing in things:
                 break
             things.add(thing)
             if not chunk or _chunk_key(item) == _chunk_key(chunk[0]):
@@ -135,9 +133,7 @@ class BatchExecutor:
 
     async def _chunks(self) -> None:
         """Execute one chunk after the other: while one is read and recorded, another is sent."""
-        while True:
-            if self.journal.stopping.is_set():
-                return
+        while not self.journal.stopping.is_set():
             await self.lease.require()
             # Asked before each chunk: the end may come while a long change is under way.
             if self.executor.is_past_end(self.whole):

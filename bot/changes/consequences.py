@@ -88,7 +88,7 @@ async def follow_move(store: Store, tx: AsyncConnection, change: Change, moved: 
             await store.outbox.make_due(tx, moved.id)
         if move.notice:
             await store.outbox.enqueue(tx, moved.id, move.notice, within=within)
-    if moved.is_bulk and move.stops_items:
+    if move.stops_items:
         await store.items.stop(tx, moved.id)
     if moved.decision.glass_broken and isinstance(move, Approve):
         await store.outbox.enqueue(tx, moved.id, "break_glass")
@@ -99,7 +99,7 @@ def _is_news_to_requester(change: Change, by: str) -> bool:
     """Whether to notify the requester: they waited for others or for a start, and *by*, who moved *change*, is somebody else."""
     decision, asker = change.decision, change.request.requester
     waited_for_others = decision.guard is Guard.APPROVE and asker != decision.decided_by
-    return change.set_id is None and asker != by and (waited_for_others or change.request.starts_at is not None)
+    return asker != by and (waited_for_others or change.request.starts_at is not None)
 
 
 async def set_due(store: Store, tx: AsyncConnection, was: Change | None, now: Change) -> None:

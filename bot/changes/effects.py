@@ -21,6 +21,7 @@ from bot.changes.model.obligation import EXISTENCE, Standing, parts_of, standing
 from bot.changes.model.parts import RevertFailure, Undone
 from bot.changes.model.states import State
 from bot.changes.proposals import undo_cause
+from bot.changes.targets import key_of
 from bot.store.engine import Store
 
 UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
@@ -48,7 +49,7 @@ async def mark_effects(
     *wholes*: ids of bulk changes that came to an end, or an item of which that was in doubt.
     """
     overtaken = await _overtake(store, tx, applied, now)
-    undos = await _mark_all_undone(store, tx, [change for change in applied if change.request.undoes])
+    undos = await _mark_all_undone(store, tx, applied)
     # Sorted, so that two processes lock these rows in the same order and can't deadlock.
     for set_id in sorted(wholes | undos.keys()):
         await _mark_whole(store, tx, set_id, undos.get(set_id))
@@ -65,15 +66,15 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
     """
     by_target = {change.edit.target: change for change in applied}
     # A rule that an undo restores has a new id, so what else would undo the same is found by that.
-    by_undone = {change.request.undoes: change for change in applied if change.request.undoes}
+    by_undone: dict[str | None, Change] = {each.request.undoes: each for each in applied if each.request.undoes}
     overtaken = []
     for waiting in await store.changes.related_requests(tx, applied):
-        undo = by_undone.get(waiting.request.undoes or "")
-        if (change := by_target.get(waiting.edit.target, undo)) is None:
+        change = by_target.get(waiting.edit.target, by_undone.get(waiting.request.undoes))
+        if change is None:
             continue
         found = change.run.result
         # The target is again just what the request was made for, so it stays valid.
-        if undo is None and canonical_form(waiting.edit.before) == canonical_form(found):
+        if canonical_form(waiting.edit.before) == canonical_form(found):
             continue
         move = Invalidate(live=found, overtaken_by=actor_of(change))
         if (stale := await store.changes.move(tx, waiting, move, now)) is not None:
@@ -133,15 +134,16 @@ async def _reopen(store: Store, tx: AsyncConnection, owed: Change, closed: Mappi
         await record(store, tx, ending, replace(ending, request=request, run=run))
 
 
-async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Change]) -> Mapping[str, Change]:
-    """Mark the changes that *undos* undid as undone; return the last undo of items, by the ids of their bulk changes.
+async def _mark_all_undone(store: Store, tx: AsyncConnection, applied: Sequence[Change]) -> Mapping[str, Change]:
+    """Mark the changes that the *applied* ones undid; return the last undo of items, by the ids of their bulk changes.
 
     One that came to its end is still not undone where somebody has to say what becomes of a part of it.
     """
     wholes = {}
-    for undo in undos:
-        change = await store.changes.get_locked(tx, undo.request.undoes or "")
-        if change is None or _leaves_a_part(undo, change):
+    for undo in applied:
+        if (undone := undo.request.undoes) is None or (change := await store.changes.get_locked(tx, undone)) is None:
+            continue
+        if _leaves_a_part(undo, change):
             continue
         if not change.is_bulk:
             await _mark_undone(store, tx, change, undo)
@@ -182,11 +184,10 @@ async def _mark_undone(store: Store, tx: AsyncConnection, change: Change, undo: 
 
 async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change) -> None:
     """Have cards and lists show that *undo* undid *change*; where that restored a rule, map its old id to the new one."""
-    was_temporary = change.set_id is None and change.request.reverts_at is not None
-    if was_temporary and undo.request.requester != change.request.requester:
+    if change.request.reverts_at is not None and undo.request.requester != change.request.requester:
         await store.outbox.enqueue(tx, change.id, "notify-reverted")
     if change.set_id is not None:
         await store.items.mark(tx, change.set_id, change.item_number, Outcome.UNDONE)
     await store.outbox.enqueue(tx, change.set_id or change.id, "card")
-    if undo.edit.kind is Kind.RULE_CREATE and change.edit.target.key and undo.edit.target.key:
-        await store.former_ids.put(tx, change.edit.target.key, undo.edit.target.key)
+    if undo.edit.kind is Kind.RULE_CREATE:
+        await store.former_ids.put(tx, key_of(change), key_of(undo))

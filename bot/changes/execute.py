@@ -118,8 +118,7 @@ class Executor:
 
     def is_too_old(self, change: Change) -> bool:
         """Whether the approval of *change* is too old to act on, as after a long outage or from a backup."""
-        let = change.run.started_at or change.decision.decided_at
-        return let is not None and self.journal.now() > let + HELD_FOR
+        return self._time_waited(change) > HELD_FOR
 
     def is_past_end(self, change: Change) -> bool:
         """Whether the end of *change* is past: then it isn't applied, since it would have to be reverted at once."""
@@ -180,7 +179,7 @@ class Executor:
         sent = await self.send(change, self.look([change.edit.target]), Backoff(0))
         is_waited_for = change.decision.guard is not Guard.NONE or change.request.starts_at is not None
         away = isinstance(sent.error, Unreachable | RateLimited) and is_waited_for
-        if away and not _may_have_been_sent(change) and self._time_waited(change) < HELD_FOR:
+        if away and not _may_have_been_sent(change):
             # Deferred, not failed: an approval or a planned start must survive a service that is only away for a while.
             why = "isn’t available" if isinstance(sent.error, Unreachable) else "takes no requests for now"
             return await self.wait(change, f"the service {why}")

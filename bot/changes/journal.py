@@ -265,16 +265,16 @@ class Journal:
             return None
         async with self.store.transaction() as tx:
             claimed = await self.store.changes.claim_due(tx, self.owner, self.lease, **due)
-            if claimed is not None and claimed.is_bulk:
+            if claimed is None:
+                return None
+            if bulk:
                 # An undo is mostly shown on the card of what it undoes.
                 within = PROGRESS if claimed.request.cause else timedelta()
                 await self.store.outbox.enqueue(tx, claimed.id, "card", within=within)
-            if claimed is not None and claimed.state is State.APPLYING:
+            if claimed.state is State.APPLYING:
                 await self.store.audit.append(tx, event_of_claim(claimed))
-        if claimed is not None and (claimed.run.attempt > 1 or not claimed.is_bulk):
-            log.info("taken_up", change=claimed.id[:8], state=claimed.state.value, attempt=claimed.run.attempt)
-        if bulk:
-            self.wake_outbox()
+        log.info("taken_up", change=claimed.id[:8], state=claimed.state.value, attempt=claimed.run.attempt)
+        self.wake_outbox()
         return claimed
 
     async def record(

@@ -1,0 +1,85 @@
+"""What the effects of a change are on others: which of them it undoes, and which parts of a temporary one it takes away."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from itertools import permutations
+
+import pytest
+
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.items import OPEN
+from bot.changes.model.moves import Fail, Finish, MarkUnknown
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
+from bot.changes.proposals import Proposal, item_change
+from bot.changes.refusals import NothingComesBack
+from bot.changes.worker import ChangeLease
+from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, renames
+
+ENDS = ("the change ends", "one fails", "one is undone")
+
+
+@pytest.mark.parametrize("order", [*permutations(ENDS)], ids=", ".join)
+async def test_one_item_is_undone_and_the_other_was_not_done(
+    world: World, mine: Replica, order: tuple[str, ...]
+) -> None:
+    await world.begin(POLICIES["free"])
+    await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
+    world.clock.moment += timedelta(milliseconds=1)
+    whole = await mine.sets.journal.claim_due(bulk=True)
+    assert whole is not None
+    items = await world.store.items.find(whole.id, OPEN, len(RULE_IDS))
+    batch = mine.sets.batch(whole, ChangeLease(mine.sets.journal, whole, world.clock()))
+    made = [item_change(whole, item, change_id=f"item{item.number}", now=world.clock()) for item in items]
+    done, unknown = await batch.begin(made)
+    world.edit(("rules", RULE_IDS[0]), done.edit.after)
+    done, unknown = await batch.journal.finish([(done, Finish(live=done.edit.after)), (unknown, MarkUnknown())])
+    events: dict[str, Callable[[], Awaitable[object]]] = {
+        "the change ends": lambda: mine.sets.carry_out(whole),
+        "one fails": lambda: batch.journal.finish([(unknown, Fail())]),
+        "one is undone": lambda: mine.pipeline.followups.undo(done, by=ALICE, channel=OPS),
+    }
+    for event in order:
+        await events[event]()
+
+    ended = await batch.journal.get(whole.id)
+    undone = (await batch.journal.get(done.id)).run.undone
+    assert undone is not None
+    assert (ended.state, ended.run.undone) == (State.APPLIED, undone)
+
+
+async def updated(world: World, mine: Replica, *, seconds: int | None = None, **fields: str) -> Change:
+    """A change of *fields* of a rule that is done at once; *seconds*: for how long."""
+    live = world.truth()["rules", RULE_IDS[0]]
+    target = Target(service="rules", key=RULE_IDS[0])
+    proposal = Proposal.of(
+        edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=live, after=live | fields),
+        request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=seconds),
+    )
+    return await mine.pipeline.proposer.submit(proposal, idempotency_key=f"{seconds} {fields}")
+
+
+async def undone(mine: Replica, change: Change) -> Change:
+    return await mine.pipeline.followups.undo(await mine.pipeline.journal.get(change.id), by=ALICE, channel=OPS)
+
+
+async def test_an_undo_brings_nothing_back_of_what_was_undone(world: World, mine: Replica) -> None:
+    await world.begin(POLICIES["free"])
+    for_now = await updated(world, mine, seconds=7200, name="For now", status="Inactive")
+    later = await updated(world, mine, status="Active")
+    assert (await undone(mine, for_now)).state is State.APPLIED
+    with pytest.raises(NothingComesBack):
+        await undone(mine, later)
+
+
+async def test_an_undo_of_something_older_closes_what_it_takes_away(world: World, mine: Replica) -> None:
+    await world.begin(POLICIES["free"])
+    older = await updated(world, mine, name="Older")
+    await updated(world, mine, name="As it was")
+    for_now = await updated(world, mine, seconds=7200, name="Older")
+    undo = await undone(mine, older)
+    assert undo.state is State.APPLIED
+    assert (await mine.pipeline.journal.get(for_now.id)).closed_by == undo.id
