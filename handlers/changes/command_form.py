@@ -125,15 +125,16 @@ def form_of_missing(error: Unclear, typed: tuple[str, str], caller: Caller, gate
 
 def _form(form: Begun, caller: Caller, gatehouse: Gatehouse) -> Reply:
     sites, refs = tuple(gatehouse.sites), form.said.get("refs", ())
+    channel = "" if caller.direct and form.kind.writes else caller.channel
     if not refs:
-        return Modal(view(form, {}, caller.channel, sites=sites))
+        return Modal(view(form, {}, channel, sites=sites))
 
     async def fill() -> View:
         try:
             titles = {ref: (await gatehouse.rules.get(ref)).title for ref in refs}
         except ClientError:
             titles = {}
-        return view(form, titles, caller.channel, sites=sites)
+        return view(form, titles, channel, sites=sites)
 
     return Modal(modals.loading_view("Gatehouse", caller.channel), fill)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -49,16 +49,10 @@ def rows(
     *,
     public: bool,
     decidable: Collection[str] = (),
-    button: Callable[[Change], Block | None] = lambda _: None,
 ) -> list[Block]:
-    """Return a row for each of *changes*, with the *button* for it. *decidable*: ids of those that the reader can decide."""
-    return [
-        messages.section(
-            waiting_row(each, facts, public=public) if each.id in decidable else row(each, facts, public=public),
-            button(each),
-        )
-        for each in changes
-    ]
+    """Return a row for each of *changes*. *decidable*: ids of those that the reader can decide."""
+    told = (waiting_row if each.id in decidable else row for each in changes)
+    return [messages.section(tell(each, facts, public=public)) for tell, each in zip(told, changes, strict=True)]
 
 
 def waiting_row(change: Change, facts: RowFacts, *, public: bool) -> str:

@@ -163,10 +163,10 @@ def unclear_message(error: Unclear, *, asked: str) -> Message:
             f"`{slash(f'{kind.service} {escape_entities(kind.example or kind.verb)}')}`  {kind.summary}"
             for kind in error.about
         )
-        lead = f"{error.can} For example" if error.can else "For example" if len(error.about) == 1 else "Did you mean"
+        lead = "For example" if len(error.about) == 1 else "Did you mean"
         blocks.append(messages.section(f"{lead}:\n{lines}"))
     form = ask_button("Open the form…", error.about[0], "form", style="primary") if error.lacks else None
-    blocks += messages.actions([form, run_button("Show examples", GatehouseHelp(), "help")])
+    blocks += messages.actions([form, run_button("Show menu", GatehouseHelp(), "help")])
     return _message(f"{esc(error.what)}{unchanged}", blocks, asked=asked, unchanged=bool(unchanged))
 
 

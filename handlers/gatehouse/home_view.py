@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Final
 
 from bot.changes.model.change import Change
-from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
 from handlers.blocks import messages, modals
-from handlers.blocks.buttons import button, run_button
+from handlers.blocks.buttons import ask_buttons, button, run_button
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block
 from handlers.blocks.modals import View
 from handlers.changes.freeze_view import short_list
 from handlers.changes.list_view import RowFacts, more_line, open_button, rows
 from handlers.changes.times import when
-from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
+from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
-from handlers.members.commands import MembersList
-from handlers.rules.commands import RulesList
+from handlers.members.commands import MembersGrant, MembersMenu
+from handlers.rules.commands import RulesMenu, RulesOff
 
 MAX_OF_A_KIND: Final = 8
 
@@ -55,24 +54,23 @@ def home(found: Home, channel: str, *, now: datetime) -> View:
     """Return the Home tab. What waits for its reader comes first: it is what somebody else is waiting for."""
     held = [each for each in found.coming if each.run.held]
     coming = [each for each in found.coming if not each.run.held]
-    changes = partial(_change_list, facts=found.facts)
+    decidable = {each.id for each in found.decisions}
     nothing = ":white_check_mark: *Nothing is waiting for you.* Requests that you can decide appear here."
     nothing = "" if held or found.unlisted else nothing
+    changes = partial(_change_list, facts=found.facts)
     blocks = [
         messages.header("Gatehouse"),
         *short_list(found.freezes),
-        *changes("Waiting for you", found.decisions, otherwise=nothing, is_decidable=True),
+        *changes("Waiting for you", [*found.decisions, *held], otherwise=nothing, decidable=decidable),
         *messages.actions([open_button(len(found.decisions))]),
-        *changes("Yours, waiting for you to say when", held),
-        *changes("Yours, waiting for others", found.own),
         *_unlisted_line(found.unlisted),
+        *changes("Yours, planned and temporary", [*found.own, *coming]),
         *([messages.context(found.elsewhere.strip())] if found.elsewhere else []),
-        messages.divider(),
-        *([messages.section("*Find a rule*", rule_menu("home"))] if found.reads_rules else []),
-        *([messages.section("*Find a member*", member_menu("home"))] if found.reads_members else []),
+        messages.header("Find"),
+        *([messages.section("*A rule*", rule_menu("home"))] if found.reads_rules else []),
+        *([messages.section("*A member*", member_menu("home"))] if found.reads_members else []),
+        messages.header("Do"),
         *messages.actions(_buttons(found)),
-        messages.divider(),
-        *changes("Yours, planned", coming),
         messages.context(f"As of {when(now)}"),
     ]
     return modals.home(blocks, channel)
@@ -86,38 +84,22 @@ def _unlisted_line(count: int) -> list[Block]:
     return [messages.context(f"{more}: `{slash('gatehouse pending')}`")]
 
 
-def _details_button(change: Change) -> Block | None:
-    if change.state is not State.PROPOSED:
-        return None
-    return run_button("Details", GatehouseInspect(change.id), f"inspect.{change.id[:8]}")
-
-
 def _change_list(
-    title: str,
-    changes: Sequence[Change],
-    facts: RowFacts,
-    otherwise: str = "",
-    *,
-    is_decidable: bool = False,
+    title: str, changes: Sequence[Change], facts: RowFacts, otherwise: str = "", decidable: Collection[str] = ()
 ) -> list[Block]:
     """Return the changes under *title*, or *otherwise*; nothing at all where that is empty."""
     if not changes:
         return [messages.section(otherwise)] if otherwise else []
-    first = changes[:MAX_OF_A_KIND]
-    if is_decidable:
-        shown = rows(first, facts, public=True, decidable={each.id for each in first})
-    else:
-        shown = rows(first, facts, public=True, button=_details_button)
+    shown = rows(changes[:MAX_OF_A_KIND], facts, public=True, decidable=decidable)
     return [messages.header(title), *shown, *more_line(len(changes) - MAX_OF_A_KIND)]
 
 
 def _buttons(found: Home) -> list[Block | None]:
+    rules = [button("Create rule…", "v1.home.new", "new"), *ask_buttons(RulesOff), run_button("Rules", RulesMenu(), 0)]
+    members = [*ask_buttons(MembersGrant), run_button("Members", MembersMenu(), 1)]
     return [
-        run_button("List rules", RulesList(), "rules") if found.reads_rules else None,
-        button("Create rule…", "v1.home.new", "new") if found.reads_rules else None,
-        run_button("List members", MembersList(), "members") if found.reads_members else None,
-        run_button("Show pending", GatehousePending(), "pending") if found.reads_rules else None,
-        run_button("Show what I can do", GatehouseWhoami(), "whoami"),
-        run_button("Help", GatehouseHelp(), "help"),
+        *(rules if found.reads_rules else []),
+        *(members if found.reads_members else []),
+        run_button("Show more", GatehouseHelp(), 2),
         button("Refresh", "v1.home.refresh", "refresh"),
     ]

@@ -30,7 +30,6 @@ def slash(words: str) -> str:
 class Unclear(Exception):
     """A text that is not a command. *about*: those whose example helps.
 
-    *can*: what can be done, in one sentence, where *about* are examples of that and have nothing to do with the text.
     *has_verb*: it begins with the verb of a command, and what follows isn't what that takes. *lacks*: what it doesn't name, as
     its part is declared.
     """
@@ -38,7 +37,6 @@ class Unclear(Exception):
     what: str
     _: KW_ONLY
     about: Sequence[type[Command]] = ()
-    can: str = ""
     has_verb: bool = False
     lacks: str = ""
 

@@ -21,15 +21,14 @@ from handlers.errors import Refusal, Words
 from handlers.gatehouse.commands import (
     GatehouseCommand,
     GatehouseHelp,
-    GatehousePending,
     GatehouseUndo,
 )
 from handlers.grammar.command import Command, Rest, Unclear, command_prefix, slash
 from handlers.grammar.fields import NUMBER, is_reference
 from handlers.grammar.time_fields import time_in_reason
 from handlers.grammar.tokens import IN_EMAIL, MAX_COMMAND, WEB, Word, clean_text, split
-from handlers.members.commands import MembersCommand, MembersGrant, MembersList, MembersMenu, MembersShow, MembersWhy
-from handlers.rules.commands import RulesCommand, RulesList, RulesMenu, RulesSet, RulesShow, RulesWhich
+from handlers.members.commands import MembersCommand, MembersList, MembersMenu, MembersShow, MembersWhy
+from handlers.rules.commands import RulesCommand, RulesList, RulesMenu, RulesShow, RulesWhich
 
 ALL: tuple[type[Command], ...] = tuple(
     kind for base in (RulesCommand, MembersCommand, GatehouseCommand) for kind in base.__subclasses__()
@@ -140,7 +139,7 @@ def _root_of(words: Sequence[Word]) -> str:
 
 
 def _unknown_command(service: str, first: Word, rest: Sequence[Word]) -> Unclear:
-    """Return the error for a *first* word that is no verb: with the commands that it may be a typo of, else with the usual ones.
+    """Return the error for a *first* word that is no verb: with the commands that it may be a typo of.
 
     A typo never suggests a command that destroys.
     """
@@ -153,10 +152,8 @@ def _unknown_command(service: str, first: Word, rest: Sequence[Word]) -> Unclear
     near = process.extract(verb, gentle.keys(), scorer=OSA.distance, score_cutoff=_wrong_letters(verb), limit=6)
     about = list(dict.fromkeys(gentle[name] for name, _, _ in near))[:3]
     what = f"Unknown command “{_clip(first.text)}”."
-    if not about:
-        if rest:  # a sentence, of which the first word is no more to blame than the others
-            what = f"I don’t understand “{_clip(' '.join(word.text for word in (first, *rest)))}”."
-        return Unclear(what, about=TYPICAL[service][1], can=TYPICAL[service][0])
+    if not about and rest:  # a sentence, of which the first word is no more to blame than the others
+        what = f"I don’t understand “{_clip(' '.join(word.text for word in (first, *rest)))}”."
     return Unclear(what, about=about)
 
 
@@ -175,17 +172,6 @@ URL_VERBS: Final = {
 def _wrong_letters(word: str) -> int:
     """Return how many letters of *word* may be wrong, missing, extra or swapped, for it to be a typo of another word."""
     return 0 if len(word) < 2 else 1 if len(word) < 6 else 2
-
-
-TYPICAL: Final[dict[str, tuple[str, tuple[type[Command], ...]]]] = {
-    "rules": ("Ask where a URL goes, find rules, or change one.", (RulesWhich, RulesList, RulesSet)),
-    "members": ("Ask why someone gets in, find members, or grant access.", (MembersWhy, MembersList, MembersGrant)),
-    "gatehouse": (
-        "Ask what is pending, where a URL goes, or why someone gets in.",
-        (GatehousePending, RulesWhich, MembersWhy),
-    ),
-}
-"""What people do most with a service, in one sentence, and the commands for it."""
 
 
 EMPTY: Final[dict[str, Callable[[], Command]]] = {

@@ -186,7 +186,7 @@ class MembersShow(MembersCommand):
     verb, synonyms = "show", ("get", "view", "info")
     summary = "Show members"
     example = "show anna@example.com"
-    emails: tuple[str, ...] = takes(OnlyEmails("EMAIL…"), ())
+    emails: tuple[str, ...] = takes(ONLY_EMAILS)
     site: str | None = takes(SITE)
 
 

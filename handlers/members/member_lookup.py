@@ -104,8 +104,6 @@ def passes_filters(member: Member, command: MembersFiltered) -> bool:
 
 @handles(MembersShow)
 async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    if not command.emails:
-        return Private(views.menu(sites=tuple(gatehouse.sites)))
     refuse_many(command.emails, MAX_MEMBERS_SHOWN)
     site = gatehouse.site(command.site)
     members = await find_members(command, command.emails, site, gatehouse)

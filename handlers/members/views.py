@@ -22,7 +22,7 @@ from handlers.blocks.buttons import (
     turn_buttons,
     with_menu,
 )
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_words, quote
+from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage, Message, code, esc, join_words, quote
 from handlers.grammar.fields import filters_of
 from handlers.members.commands import (
     MembersAdd,
@@ -40,7 +40,6 @@ from handlers.members.commands import (
     MembersWhy,
 )
 
-MAX_SEGMENTS = 40
 MAX_VALUE: Final = 30
 """Characters of the value of another field that is shown."""
 MAX_SEGMENTS_LISTED: Final = 5
@@ -143,12 +142,18 @@ def segment_counts(
     """Return how many members have each segment, each with a button to list them."""
     blocks = [messages.section(f"*Segments of {esc(site, 60)}* · {messages.plural(total, 'member')}")]
     blocks += messages.gap_lines(gap, "members")
-    for number, (name, count) in enumerate(list(counts.items())[:MAX_SEGMENTS]):
-        listed = run_button("List members", MembersList(segment=name, site=site), number) if count else None
+    for number, (name, count) in enumerate(list(counts.items())[:ROWS_PER_PAGE]):
+        listed = (
+            run_button("Show", MembersList(segment=name, site=site), number, spoken=f"Show who has {name}")
+            if count
+            else None
+        )
         nobody = "nobody that could be read" if gap else "nobody yet"
         said = messages.plural(count, "member") if count else f"{nobody} (from the settings)"
         blocks.append(messages.section(f"{code(name, 100)}   {said}", listed))
-    left = f"And {messages.plural(len(counts) - MAX_SEGMENTS, 'more segment')}. " if len(counts) > MAX_SEGMENTS else ""
+    left = (
+        f"And {messages.plural(len(counts) - ROWS_PER_PAGE, 'more segment')}. " if len(counts) > ROWS_PER_PAGE else ""
+    )
     none = f"{messages.plural(without, 'member')} without any segment. " if without else ""
     made = "A new segment that nobody has yet: your Gatehouse admin can add it to `MEMBERS_SEGMENTS`."
     blocks.append(messages.context(f"{left}{none}{made}"))

@@ -85,7 +85,7 @@ class RulesShow(RulesCommand):
     verb, synonyms = "show", ("get", "view", "info")
     summary = "Show a rule"
     example = "show #1"
-    ref: str = takes(Text("REF"), "")
+    ref: str = takes(ONE_RULE)
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class RulesEdit(RulesCommand):
 @dataclass(frozen=True)
 class RulesSet(Temporary, RulesCommand):
     needs = ("rule.update",)
-    label = "Change rule"
+    label = "Set fields"
     verb = "set"
     summary = "Change single fields of one rule or several"
     example = "set #1 destination=https://shop.example.com/new"
@@ -297,7 +297,7 @@ class RulesGroup(Temporary, RulesCommand):
     example = "group off Experiments for 2h because checkout is slow"
     writes = True
     destroys = True
-    switch: str = takes(Choice("on|off", "on or off, and which group", SWITCHED))
+    switch: str = takes(Choice("on|off", "on or off", SWITCHED))
     group: str = takes(GROUP)
 
 

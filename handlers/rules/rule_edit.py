@@ -50,8 +50,6 @@ async def menu(command: RulesMenu, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 @handles(RulesShow)
 async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    if not command.ref.strip():
-        return Private(views.menu())
     rule = await find_rule(command.ref, gatehouse)
     groups = await groups_of([rule], gatehouse)
     more = await outlook_blocks(Target(service="rules", key=rule.id), rule, gatehouse)

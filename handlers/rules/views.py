@@ -21,7 +21,7 @@ from handlers.blocks.buttons import (
     turn_buttons,
     with_menu,
 )
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, join_words, quote
+from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage, Message, code, esc, first_few, join_words, quote
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
 from handlers.rules.commands import (
@@ -235,10 +235,6 @@ def _empty_list(command: RulesList, gap: Gap | None, groups: Groups | None) -> M
     return messages.message(f"No rules found{read}", blocks)
 
 
-MAX_GROUPS: Final = 15
-"""Groups that a message shows: each takes three of the fifty blocks that Slack allows."""
-
-
 def group_list(
     groups: Sequence[Group],
     rules: Mapping[str, int],
@@ -254,41 +250,29 @@ def group_list(
     title = f"{messages.plural(len(groups), 'group')}"
     blocks: list[Block] = [messages.section(f"*{title}*")]
     blocks += [line for plural, gap in gaps.items() for line in messages.gap_lines(gap, plural)]
-    for number, group in enumerate(groups[:MAX_GROUPS]):
-        blocks.append(messages.section(_group_line(group, rules.get(group.id, 0), on.get(group.id, 0))))
-        blocks += messages.actions(_group_buttons(group, number))
-    blocks += [*_left_out_groups(groups, rules), *messages.actions([share_button(RulesGroups())])]
+    for number, group in enumerate(groups[:ROWS_PER_PAGE]):
+        show = run_button("Show", RulesList(group=group.id), number, spoken=f"Show the rules of {group.title}")
+        blocks.append(messages.section(_group_line(group, rules.get(group.id, 0), on.get(group.id, 0)), show))
+    buttons = [*ask_buttons(RulesGroup), share_button(RulesGroups())]
+    blocks += [*_left_out_groups(groups, rules), *messages.actions(buttons)]
     return messages.message(title, messages.without_buttons(blocks) if public else blocks)
 
 
 def _group_line(group: Group, rules: int, on: int) -> str:
     count = "no rules" if not rules else messages.plural(rules, "rule")
-    title = f"*{esc(group.title, 120)}* · {count}"
     if group.active:
-        some_off = f", {on:,} of them on" if on < rules else ""
-        return f"{title}{some_off}\n:large_green_circle: On"
+        return f"*{esc(group.title, 120)}* · On\n{count}{f', {on:,} of them on' if on < rules else ''}"
     other = "" if group.status == INACTIVE else f" ({esc(group.status or 'no status', 40)})"
-    return f"{title}\n:double_vertical_bar: Off{other}, and so are all its rules"
-
-
-def _group_buttons(group: Group, number: int) -> list[Block | None]:
-    switch = RulesGroup(switch="off" if group.active else "on", group=group.id)
-    verb = "Switch off" if group.active else "Switch on"
-    return [
-        run_button(
-            "List its rules", RulesList(group=group.id), f"rules.{number}", spoken=f"The rules of {group.title}"
-        ),
-        run_button(verb, switch, f"switch.{number}", spoken=f"{verb} {group.title}"),
-    ]
+    return f"*{esc(group.title, 120)}* · Off{other}, and so are all its rules\n{count}"
 
 
 def _left_out_groups(groups: Sequence[Group], rules: Mapping[str, int]) -> list[Block]:
     known = {group.id for group in groups}
     lost = [f"{code(group_id, 60)} ({count})" for group_id, count in rules.items() if group_id not in known]
     texts = []
-    if len(groups) > MAX_GROUPS:
+    if len(groups) > ROWS_PER_PAGE:
         texts.append(
-            f"…and {len(groups) - MAX_GROUPS:,} more. To see the rules of one: `{slash('rules list group:NAME')}`"
+            f"…and {len(groups) - ROWS_PER_PAGE:,} more. To see the rules of one: `{slash('rules list group:NAME')}`"
         )
     if lost:
         texts.append(f"Rules are also in groups that the service doesn’t list: {join_words(lost, most=8)}")

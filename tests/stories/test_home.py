@@ -21,7 +21,7 @@ async def test_what_waits_is_shown_to_those_who_can_settle_it_and_to_no_others(
     await cara.opens_home("it loops")
     mine = rendering.view(await alice.opens_home("Nothing is waiting for you"))
 
-    waiting = mine.partition("Yours, waiting for others")[2]
+    waiting = mine.partition("Yours, planned and temporary")[2]
     assert "Old shop to new shop" in waiting
     assert f"@{cara.id}" in waiting
 

@@ -34,7 +34,7 @@ async def test_a_ref_that_fits_nothing_offers_what_is_like_it(workspace: Sandbox
 
 
 async def test_members_of_all_sites_are_found_whole(workspace: Sandbox, bob: Colleague) -> None:
-    search = await bob.says("/members show")
+    search = await bob.says("/members")
     offered = await bob.offered(search, MEMBER_MENU, "berg")
     label = next(iter(offered))
     assert "Anna Berg" in label

@@ -624,11 +624,7 @@ def test_typed() -> None:
             "/rules bogus": """\
 Unknown command “bogus”.
 (thinking_face) Unknown command “bogus”.
-Ask where a URL goes, find rules, or change one. For example:
-`/rules which https://shop.example.com/old`  Show where a URL goes, and why; with REF, why that rule matches or not
-`/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
-`/rules set #1 destination=https://shop.example.com/new`  Change single fields of one rule or several
-[Show examples]
+[Show menu]
 You typed `/rules bogus`\
 """,
             "/rules liist": """\
@@ -636,13 +632,13 @@ Unknown command “liist”.
 (thinking_face) Unknown command “liist”.
 For example:
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
-[Show examples]
+[Show menu]
 You typed `/rules liist`\
 """,
             "/rules block promo": """\
 Which URL should be blocked? For example /rules block https://shop.example.com/promo
 (thinking_face) Which URL should be blocked? For example /rules block https://shop.example.com/promo
-[Show examples]
+[Show menu]
 You typed `/rules block promo`\
 """,
             "/rules off": """\
@@ -650,7 +646,7 @@ Which rule? Nothing was changed.
 (thinking_face) Which rule? Nothing was changed.
 For example:
 `/rules off #1 because it loops`  Switch rules off, also for a limited time
-[Open the form…]  [Show examples]
+[Open the form…]  [Show menu]
 You typed `/rules off`\
 """,
             "/rules list page:x": """\
@@ -658,7 +654,7 @@ You typed `/rules off`\
 (thinking_face) “x” is not a page number. Write page:2.
 For example:
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
-[Show examples]
+[Show menu]
 You typed `/rules list page:x`\
 """,
             "/members grant anna@example.com": """\
@@ -666,7 +662,7 @@ Which segment? Nothing was changed.
 (thinking_face) Which segment? Nothing was changed.
 For example:
 `/members grant anna@example.com vip`  Grant access to segments, also for a limited time
-[Open the form…]  [Show examples]
+[Open the form…]  [Show menu]
 You typed `/members grant anna@example.com`\
 """,
             "no such number": """\

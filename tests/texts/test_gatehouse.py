@@ -17,15 +17,10 @@ What do you want to do?
 [Waiting for you]  [Planned]  [What changed]  [Search the record…]  [Handover]
 [Undo my last change…]  [Freeze…]  [What is frozen]  [What may I do?]  [Status]
 Or type
-`/rules which https://shop.example.com/old`  where a URL ends up, and by which rule
-`/rules new redirect https://shop.example.com/old`  create a redirect (opens a form)
+`/rules which https://shop.example.com/old`  where a URL goes, and why
 `/rules off Old shop for 2h`  switch a rule off; it turns back on automatically
-`/rules list checkout`  find rules by name or URL
-`/rules check`  find loops and rules that never apply
 `/members why anna vip`  why someone has access or doesn’t
 `/members grant anna vip for 7d`  grant access for a week
-`/members offboard anna`  remove someone from every site
-`/gatehouse undo`  undo the last thing that you did here
 Or use your own words. Gatehouse shows what would change, and waits for your click.\
 """,
             "status, all well": """\
@@ -303,11 +298,11 @@ def test_homes() -> None:
 ┌ \n\
 Gatehouse
 (white_check_mark) Nothing is waiting for you. Requests that you can decide appear here.
-—
-Find a rule  <>
-Find a member  <>
-[List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
-—
+Find
+A rule  <>
+A member  <>
+Do
+[Create rule…]  [Switch off…]  [Rules]  [Grant access…]  [Members]  [Show more]  [Refresh]
 As of 2026-11-21 01:24 UTC\
 """,
             "Home, busy": """\
@@ -316,28 +311,27 @@ Gatehouse
 Waiting for you
 Delete “Sale 2026” `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs · @alice: “we test” · 2026-11-21 01:24 UTC · card
 [Decide…]
-Yours, waiting for others
+Yours, planned and temporary
 Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
-@alice: “we test” · needs approval from someone else in its channel · 2026-11-21 01:24 UTC · #C0OPS0001 · card  [Details]
-—
-Find a rule  <>
-Find a member  <>
-[List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
-—
-Yours, planned
+@alice: “we test” · needs approval from someone else in its channel · 2026-11-21 01:24 UTC · #C0OPS0001 · card
 “Sale 2026” is off until 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Find
+A rule  <>
+A member  <>
+Do
+[Create rule…]  [Switch off…]  [Rules]  [Grant access…]  [Members]  [Show more]  [Refresh]
 As of 2026-11-21 01:24 UTC\
 """,
             "Home, where more is open than is looked through": """\
 ┌ \n\
 Gatehouse
 1,200 more changes are open, and may wait for you: `/gatehouse pending`
-—
-Find a rule  <>
-Find a member  <>
-[List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
-—
+Find
+A rule  <>
+A member  <>
+Do
+[Create rule…]  [Switch off…]  [Rules]  [Grant access…]  [Members]  [Show more]  [Refresh]
 As of 2026-11-21 01:24 UTC\
 """,
         }

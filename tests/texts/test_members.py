@@ -62,8 +62,8 @@ No members found
             "segments": """\
 Segments of blog: 3
 Segments of blog · 3 members
-`vip`   2 members  [List members]
-`free`   1 member  [List members]
+`vip`   2 members  [Show]
+`free`   1 member  [Show]
 `beta`   nobody yet (from the settings)
 1 member without any segment. A new segment that nobody has yet: your Gatehouse admin can add it to `MEMBERS_SEGMENTS`.\
 """,

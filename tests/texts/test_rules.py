@@ -341,7 +341,7 @@ Traffic rules: find one, ask where a URL goes, or create one
 Traffic rules
 Find one, to switch, edit, copy or delete it:  <>
 [Check a URL…]  [List rules]  [Search rules…]  [Show history…]  [Check all rules]
-[Create redirect…]  [Block a URL…]  [Create rule…]  [Switch off…]  [Switch on…]  [Edit rule…]  [Change rule…]  [Copy rule…]  [Delete rule…]
+[Create redirect…]  [Block a URL…]  [Create rule…]  [Switch off…]  [Switch on…]  [Edit rule…]  [Set fields…]  [Copy rule…]  [Delete rule…]
 [List groups]  [Switch group…]  [Export rules…]  [Import rules…]\
 """,
             "a list": """\
@@ -449,14 +449,12 @@ Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x1`
             "groups": """\
 2 groups
 2 groups
-Sales campaigns · 12 rules, 11 of them on
-(large_green_circle) On
-[List its rules]  [Switch off]
-Experiments · 1 rule
-(double_vertical_bar) Off, and so are all its rules
-[List its rules]  [Switch on]
+Sales campaigns · On
+12 rules, 11 of them on  [Show]
+Experiments · Off, and so are all its rules
+1 rule  [Show]
 Rules are also in groups that the service doesn’t list: `Group_lost` (2)
-[Share in channel]\
+[Switch group…]  [Share in channel]\
 """,
         }
     )

@@ -136,7 +136,7 @@ def test_quotes_in_a_name_do_not_end_it() -> None:
 
 VERBS: Final = re.compile(
     "Add|Approve|Block|Cancel|Do|Ask|Change|Check|Choose|Copy|Create|Decide|Delete|Deny|Edit|Export|Extend|Find|Freeze|Grant|Import|Keep|Lift|List|Mark|Offboard|Open"
-    "|Override|Put|Redo|Refresh|Remove|Request|Retry|Revert|Revoke|Run|Search|Share|Show|Sort|Stop|Switch|Try|Undo|Unlock|Use|Withdraw"
+    "|Override|Put|Redo|Refresh|Remove|Request|Retry|Revert|Revoke|Run|Search|Set|Share|Show|Sort|Stop|Switch|Try|Undo|Unlock|Use|Withdraw"
 )
 NO_VERBS: Final = frozenset(
     {
