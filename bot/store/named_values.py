@@ -50,11 +50,9 @@ IN_SIGHT_SECONDS: Final = 600
 
 @dataclass(frozen=True, slots=True)
 class LastList:
-    """The list of a service that a person was shown last. *refs*: what ``#1``, ``#2`` … mean."""
+    """The list of a service that a person was shown last. *refs*: what ``#1``, ``#2`` … mean; none where it had no numbers."""
 
     refs: Sequence[str] = ()
-    unnumbered: Sequence[str] = ()
-    """The names of its first rows, where it had no numbers."""
     in_sight: bool = False
     """Whether the person was shown nothing else since, in the last minutes, as far as this process knows."""
 
@@ -68,23 +66,18 @@ class LastLists:
 
     async def get(self, person: str, service: str) -> LastList:
         """Return the last list of *person*; an empty one before their first."""
-        stored = await self.values.value(person, f"listed_{service}") or "[[], []]"
+        stored = await self.values.value(person, f"listed_{service}") or "[]"
         shown = self._in_sight.get(person, {}).get(service)
         in_sight = shown is not None and self.session.seconds_since(shown) < IN_SIGHT_SECONDS
         with self.session.decoding("the last list of", person):
-            refs, unnumbered = json.loads(stored)
-        return LastList(refs, unnumbered, in_sight)
+            return LastList(json.loads(stored), in_sight)
 
-    async def put(self, person: str, service: str, refs: Sequence[str], unnumbered: Sequence[str] = ()) -> None:
+    async def put(self, person: str, service: str, refs: Sequence[str]) -> None:
         """Remember the list that *person* was shown; an unchanged list is not written again."""
-        if not refs:
-            self.cover(person)
-            return
         self._in_sight.setdefault(person, {})[service] = self.session.now()
         if (await self.get(person, service)).refs != list(refs):
             async with self.session.writing() as tx:
-                shown = json.dumps([[], list(unnumbered)] if unnumbered else [list(refs), []])
-                await self.values.put(tx, person, f"listed_{service}", shown)
+                await self.values.put(tx, person, f"listed_{service}", json.dumps(list(refs)))
 
     def cover(self, person: str) -> None:
         """Note that *person* is shown something else than a list."""

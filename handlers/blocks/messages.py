@@ -294,8 +294,6 @@ def _size(blocks: Sequence[Block]) -> int:
 
 
 ROWS_PER_PAGE: Final = 20
-ROWS_NAMED: Final = 3
-"""How many rows of a list without numbers are named to who uses one."""
 """Rows of a list in one message: as many as fit, however long their texts are."""
 MAX_ROW: Final = 440
 MAX_ROWS_CHARACTERS: Final = 10_000

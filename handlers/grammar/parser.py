@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from handlers.blocks.messages import code, join_words, quote
+from handlers.blocks.messages import code
 from handlers.errors import Refusal, Words
 from handlers.gatehouse.commands import (
     GatehouseCommand,
@@ -195,8 +195,6 @@ class Shorthand(BaseModel):
     """``#n`` -> what that row was about: the id of a rule, or a `member_row`. Numbers beyond the list are left out."""
     shown: int = 0
     """How many rows the list had."""
-    unnumbered: Sequence[str] = ()
-    """The names of its first rows, where it had no numbers."""
     in_sight: bool = True
     """Whether the person still sees the list, as far as that is known."""
     act: str | None = None
@@ -205,26 +203,19 @@ class Shorthand(BaseModel):
 
 
 class NoSuchNumber(Refusal):
-    """``#n`` beyond the last list of *service*, or without one; *shown*: how many rows it had.
-
-    *unnumbered*: the names of its first rows, where it had no numbers.
-    """
+    """``#n`` beyond the last list of *service*, or without one; *shown*: how many numbers it had."""
 
     ref: str
     shown: int
     service: str
-    unnumbered: Sequence[str] = ()
 
     def words(self) -> Words:
         again: Command = MembersList() if self.service == "members" else RulesList()
-        what, then = f"{code(self.ref)} means nothing yet: you haven’t listed any {self.service}.", "Make a list first"
+        what = f"{code(self.ref)} means nothing: you haven’t seen a numbered list of {self.service} lately."
+        then = "Make one first"
         if self.shown:
             what = f"You haven’t seen row {code(self.ref)}: your last list goes to `#{self.shown}` so far."
             then = "Turn its page first"
-        if self.unnumbered:
-            names = join_words([quote(name, 60) for name in self.unnumbered])
-            what = f"{code(self.ref)} means nothing: the list you saw last has no numbers. It begins with {names}."
-            then = "Name what you mean, or make a list that only you see"
         return Words(what, next=f"{then}. Its numbers are yours alone.", again={f"List {self.service}": again})
 
 
@@ -281,6 +272,6 @@ def _row(ref: str, command: Command, short: Shorthand) -> tuple[str, str]:
         return "", ref
     service = listed_service(command)
     if ref not in short.rows:
-        raise NoSuchNumber(ref, short.shown, service, short.unnumbered)
+        raise NoSuchNumber(ref, short.shown, service)
     site, _, key = short.rows[ref].rpartition("\n") if service == "members" else ("", "", short.rows[ref])
     return site, key

@@ -13,12 +13,12 @@ from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
 from bot.members.access_check import Verdict, explain_access
 from bot.members.model import Catalogue, Member, count_segments, nearest_segments, use_known_spelling
-from bot.text.emails import checked_email, mask_email
+from bot.text.emails import checked_email
 from bot.text.search import has_words
 from bot.threads import run_over
 from handlers.blocks import menus, messages
 from handlers.blocks.inputs import MAX_OPTIONS
-from handlers.blocks.messages import ROWS_NAMED, ROWS_PER_PAGE, Block, ListPage, Message
+from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage, Message
 from handlers.changes.deleted import find_deleted
 from handlers.changes.requests import outlook_blocks
 from handlers.errors import UnknownSegment
@@ -62,10 +62,11 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
     found = await run_over(listing.known, _filter_and_sort, listing.known, command)
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
     elsewhere = () if command.site else other_sites(site, gatehouse)
-    rows = [member_row(site.name, member.email) for member in found[: page.last]]
-    unnumbered = [mask_email(member.email) for member in page.items[:ROWS_NAMED]] if caller.public else ()
+    numbered = () if caller.public else found[: page.last]
     # Before the message is drawn: under load, hundreds wait here, and each message takes 50 KB.
-    await gatehouse.store.lists.put(caller.user, "members", rows, unnumbered)
+    await gatehouse.store.lists.put(
+        caller.user, "members", [member_row(site.name, member.email) for member in numbered]
+    )
     message = views.member_list(page, command, site=site.name, others=elsewhere, gap=listing.gap, public=caller.public)
     return Private(message, is_empty=not (found or listing.gap) and command.text is not None)
 

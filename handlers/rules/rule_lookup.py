@@ -25,7 +25,7 @@ from bot.text.times import parse_time
 from bot.threads import run_over
 from handlers.blocks import menus
 from handlers.blocks.inputs import MAX_OPTIONS
-from handlers.blocks.messages import ROWS_NAMED, ROWS_PER_PAGE, Block, ListPage, Message
+from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage, Message
 from handlers.changes.requests import upcoming_changes
 from handlers.errors import BadFilter, NotOneGroup, UnknownFilterValue
 from handlers.gatehouse.answers import facts_of
@@ -64,9 +64,9 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
     if not (found or listing.gap):
         refuse_unknown_values(command, listing.known, groups)
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
-    unnumbered = [rule.title for rule in page.items[:ROWS_NAMED]] if caller.public else ()
+    numbered = () if caller.public else found[: page.last]
     # Before the message is drawn: under load, hundreds wait here, and each message takes 50 KB.
-    await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[: page.last]], unnumbered)
+    await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in numbered])
     message = views.rule_list(page, command=command, gap=listing.gap, groups=groups, public=caller.public)
     return Private(message, is_empty=not (found or listing.gap) and command.text is not None)
 

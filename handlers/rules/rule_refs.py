@@ -88,7 +88,6 @@ async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Sho
     return Shorthand(
         rows=rows,
         shown=len(last.refs),
-        unnumbered=last.unnumbered,
         in_sight=last.in_sight,
         act=f"{ACT}{act.seq}" if act else None,
         site=gatehouse.site(None).name if needs_site(command) else None,

@@ -45,7 +45,7 @@ async def test_a_list_for_all_to_see_has_no_numbers_and_changes_no_others(
     assert "1. " not in shown
     meant = "Block the ad network" if service == "/rules" else "Elif Fischer"
     if publish is mentions:
-        assert "the list you saw last has no numbers" in alice.slack_text(await alice.says(show))
+        assert "you haven’t seen a numbered list" in alice.slack_text(await alice.says(show))
     assert meant in cara.slack_text(await cara.says(show)), "whoever reads it has a list of their own"
 
 

@@ -191,7 +191,6 @@ def typed() -> Iterator[Sample]:
             yield text, of(error, text)
     yield "no such number", of(NoSuchNumber("#9", 1, "rules"), "/rules show #9")
     yield "no list yet", of(NoSuchNumber("#9", 0, "members"), "/members show #9")
-    yield "a list without numbers", of(NoSuchNumber("#1", 0, "rules", ("Old shop", "Images")), "/rules show #1")
     deleted = Deleted(change(Kind.RULE_DELETE, State.APPLIED, OLD_SHOP, None))
     yield "a name that was deleted", of(deleted, "/rules off Old shop", attempted=True)
     yield "not an email", of(BadEmail("The part after the @-sign is not valid."), "/members why anna@")

@@ -673,18 +673,11 @@ Turn its page first. Its numbers are yours alone.
 You typed `/rules show #9`\
 """,
             "no list yet": """\
-`#9` means nothing yet: you haven’t listed any members.
-(warning) `#9` means nothing yet: you haven’t listed any members.
-Make a list first. Its numbers are yours alone.
+`#9` means nothing: you haven’t seen a numbered list of members lately.
+(warning) `#9` means nothing: you haven’t seen a numbered list of members lately.
+Make one first. Its numbers are yours alone.
 [List members]
 You typed `/members show #9`\
-""",
-            "a list without numbers": """\
-`#1` means nothing: the list you saw last has no numbers. It begins with “Old shop” and “Images”.
-(warning) `#1` means nothing: the list you saw last has no numbers. It begins with “Old shop” and “Images”.
-Name what you mean, or make a list that only you see. Its numbers are yours alone.
-[List rules]
-You typed `/rules show #1`\
 """,
             "a name that was deleted": """\
 “Old shop to new shop” was deleted by @alice, <!date^1795224360^{date_short_pretty} {time}|2026-11-21 01:26 UTC>. Nothing was changed.
