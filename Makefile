@@ -108,8 +108,8 @@ develop: ## what tests and checks it as well
 	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "gatehouse.pth").write_text("$(CURDIR)\n")'
 	@touch $@
 
-.venv/ready-dev: .venv/ready requirements/dev.lock
-	$(call install,requirements/dev.lock)
+.venv/ready-dev: .venv/ready requirements/dev.lock requirements/agents.lock
+	$(call install,requirements/dev.lock requirements/agents.lock)
 	@touch $@
 
 lock: .venv/ready ## write the locks again
@@ -117,6 +117,7 @@ lock: .venv/ready ## write the locks again
 	$(COMPILE) pyproject.toml -o requirements/runtime.lock
 	printf 'rich\ntyper\nwebsockets\n' | $(COMPILE) --no-header --no-annotate -c requirements/runtime.lock - -o requirements/sandbox.lock
 	$(COMPILE) --group dev -c requirements/runtime.lock -c requirements/sandbox.lock -o requirements/dev.lock
+	echo 'mcp>=2.3,<3' | $(COMPILE) --no-header --no-annotate -c requirements/runtime.lock -c requirements/sandbox.lock -c requirements/dev.lock - -o requirements/agents.lock
 
 audit-dependencies: setup ## known vulnerabilities of the locks; asks an advisory database on the internet
 	$(PYTHON) -m venv .venv/audit

@@ -139,15 +139,16 @@ def export(*, form: str, since: str) -> None:
 @app.command()
 @click.option("--url", default="", help="Public address of this deployment, such as https://gatehouse.example.com")
 @click.option("--socket", is_flag=True, help="For Socket Mode: no address is needed, nor used.")
-def manifest(*, url: str, socket: bool) -> None:
+@click.option("--agents", is_flag=True, help="Let Slackbot ask and propose at /mcp.")
+def manifest(*, url: str, socket: bool, agents: bool) -> None:
     """Print the manifest to create the Slack app from, as JSON.
 
     Its commands begin with COMMAND_PREFIX.
     """
     from bot.server.manifest import document  # noqa: PLC0415
 
-    if not socket and not ADDRESS.fullmatch(url):
-        print("Say where Slack reaches Gatehouse: --url https://…, or --socket.", file=sys.stderr)
+    if (socket and agents) or not (socket or ADDRESS.fullmatch(url)):
+        print("Say where Slack reaches Gatehouse: --url https://…, or --socket, without agents.", file=sys.stderr)
         sys.exit(2)
     prefix = _read_local().command_prefix
-    print(json.dumps(document(None if socket else url, prefix), indent=2, ensure_ascii=False))
+    print(json.dumps(document(None if socket else url, prefix, agents=agents), indent=2, ensure_ascii=False))

@@ -56,6 +56,10 @@ class Gatehouse:
     limits: RateLimiter
     now: Callable[[], datetime]
     health: Callable[[], Awaitable[Mapping[str, Health]]]
+    channels_of: Callable[[str], Awaitable[Mapping[str, str]]]
+    """Returns the names of the channels that a person is in, by their ids; raises DirectoryUnavailable."""
+    agents: bool = False
+    """Whether agents are let in."""
     extra_segments: tuple[str, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict)
     """Host of each service, for people who must see which one they are changing."""

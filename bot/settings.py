@@ -126,6 +126,10 @@ class Settings(LocalSettings):
         None, description="PEM file of extra certificate authorities to trust for Slack and both services."
     )
 
+    agents: bool = Field(
+        False, description="true lets agents ask and propose at /mcp, as the people whom they act for."
+    )
+
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(3000, ge=0, le=65535, description="Port to listen on.")
     log_level: LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")

@@ -85,11 +85,12 @@ async def running_sandbox(
     database_url: str | None = None,
     command_prefix: str = "",
     without_scopes: Collection[str] = (),
+    agents: bool = False,
 ) -> AsyncIterator[Sandbox]:
     """Run both services, the local Slack and the bot, with files in *folder*. *ports*: page, rules, members, bot; 0 is any.
 
     *database_url*: the bot's; a SQLite file in *folder* where it is None. *without_scopes*: those of its manifest that the
-    app was not granted.
+    app was not granted. *agents*: let them in, which needs their SDK.
     """
     folder.mkdir(parents=True, exist_ok=True)
     page, rules, members, bot = ports
@@ -114,7 +115,7 @@ async def running_sandbox(
         )
         connect(slack, services)
         chosen = settings(slack, services, database_url or folder / "gatehouse.db", policy, transport)
-        chosen = chosen.model_copy(update={"command_prefix": command_prefix})
+        chosen = chosen.model_copy(update={"command_prefix": command_prefix, "agents": agents})
         gatehouse = await stack.enter_async_context(running(chosen, now=now, timing=timing))
         bot_url = await stack.enter_async_context(serving(gatehouse.web, port=bot))
         if transport == "http":

@@ -168,6 +168,12 @@ def form_timeout() -> float:
     return FORM_TIMEOUT
 
 
+@pytest.fixture
+def agents() -> bool:
+    """Whether agents are let in."""
+    return False
+
+
 BUSY_SECONDS: Final = 4.5
 """How long the Slack of a story waits where the real one waits three seconds: other tests keep the machine busy. It is less
 than the five seconds after which the bot gives up a service, so that what waits for one before it answers Slack still fails.
@@ -197,6 +203,7 @@ async def workspace(
     switches: Switches,
     database_url: str,
     form_timeout: float,
+    agents: bool,
 ) -> AsyncIterator[Sandbox]:
     async with (
         busy_sandbox(
@@ -207,6 +214,7 @@ async def workspace(
             clock=clock,
             transport=transport,
             database_url=database_url,
+            agents=agents,
         ) as sandbox,
         watching_truth(sandbox, clock),
     ):

@@ -164,10 +164,11 @@ def _named(requirements: list[str]) -> set[str]:
 
 
 LOCKS = ("requirements/runtime.lock", "requirements/dev.lock")
+EXTRAS = ("requirements/sandbox.lock", "requirements/agents.lock")
 
 
 @pytest.mark.threat("E5")
-@pytest.mark.parametrize("lock", [*LOCKS, "requirements/sandbox.lock", "requirements/installer.lock"])
+@pytest.mark.parametrize("lock", [*LOCKS, *EXTRAS, "requirements/installer.lock"])
 def test_a_lock_has_hashes_and_names_no_registry(lock: str) -> None:
     text = (ROOT / lock).read_text()
 
@@ -185,11 +186,12 @@ def test_what_runs_and_what_develops_are_locked_apart() -> None:
     assert develops <= development
     assert not runtime & develops
     extras = project["project"]["optional-dependencies"]
-    assert _named(extras["sandbox"]) <= _pinned("requirements/sandbox.lock")
+    assert all(_named(extras[name]) <= _pinned(lock) for name, lock in zip(("sandbox", "agents"), EXTRAS, strict=True))
+    assert not _named(extras["agents"]) & runtime
 
 
 def test_the_locks_agree_on_every_version() -> None:
-    locks = [*LOCKS, "requirements/sandbox.lock"]
+    locks = [*LOCKS, *EXTRAS]
     versions = [dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / lock).read_text(), re.MULTILINE)) for lock in locks]
 
     for one, other in combinations(versions, 2):

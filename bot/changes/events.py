@@ -28,6 +28,8 @@ def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
     known = {"kind": change.edit.kind, "reason": reason, "guard": change.decision.guard}
     if change.request.cause is not None:
         known["cause"] = change.request.cause.kind
+    if change.request.agent:
+        known["agent"] = change.request.agent
     return Event(name, by, change.request.channel, change.id, str(change.edit.target), known | detail)
 
 

@@ -245,6 +245,7 @@ def item_change(whole: Change, item: Item, *, change_id: str, now: datetime) -> 
             requester=whole.request.requester,
             channel=whole.request.channel,
             reason=whole.request.reason,
+            agent=whole.request.agent,
             undoes=item.undoes,
             cause=whole.request.cause if item.undoes else None,
         ),

@@ -52,18 +52,21 @@ class Proposer:
         # First, so that a second delivery gets the same answer, even if a time has passed or a right was lost since.
         if (known := await self.journal.store.changes.find_by_key(idempotency_key)) is not None:
             return known
-        change = proposal.change(self.new_id(), self.journal.now())
-        if self.executor.is_past_end(change):
-            raise TimeIsPast(change.request.reverts_at_as_typed)
-        if (starts := change.request.starts_at) is not None and starts <= change.created:
-            raise TimeIsPast(change.request.starts_at_as_typed)
-        if not change.is_automatic:
-            change = await self._with_guard(change, proposal)
+        change = await self.draft(proposal)
         self.executor.failpoint("propose")
         if change.decision.guard is Guard.NONE and not change.is_bulk:
             self.executor.failpoint("claim")
         items = proposal.items if change.is_bulk else ()
         return await self.journal.open(change, idempotency_key, items, reverts=reverts, begin=not change.is_bulk)
+
+    async def draft(self, proposal: Proposal) -> Change:
+        """Return the change that *proposal* would be recorded as now, under its guard; raises as `record` does."""
+        change = proposal.change(self.new_id(), self.journal.now())
+        if self.executor.is_past_end(change):
+            raise TimeIsPast(change.request.reverts_at_as_typed)
+        if (starts := change.request.starts_at) is not None and starts <= change.created:
+            raise TimeIsPast(change.request.starts_at_as_typed)
+        return change if change.is_automatic else await self._with_guard(change, proposal)
 
     async def _with_guard(self, change: Change, proposal: Proposal) -> Change:
         """Return *change* with the guard that applies here and now: the strictest of all operations that it needs.

@@ -33,7 +33,7 @@ from bot.policy.access import Access
 from bot.policy.file import BadPolicy, CurrentPolicy, summary
 from bot.policy.limits import RateLimiter
 from bot.policy.model import Policy
-from bot.server.edge import Verifier, slack_endpoint, web_app
+from bot.server.edge import AgentEndpoint, Verifier, slack_endpoint, web_app
 from bot.server.figures import measure, watch_loop
 from bot.server.manifest import missing_scopes_text, optional_scopes_text
 from bot.server.services import open_services
@@ -144,6 +144,8 @@ async def running(
             limits=RateLimiter(clock),
             now=clock,
             health=health,
+            channels_of=directory.channels_of,
+            agents=settings.agents,
             extra_segments=settings.segments,
             places=_service_hosts(settings),
             policy_trouble=lambda: policy.trouble and settings.redact(policy.trouble),
@@ -193,7 +195,18 @@ async def running(
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, partial(answer, bolt)) if settings.signing_secrets else None
         measuring = partial(measure, store, health, gatehouse.policy_trouble)
-        yield Running(web_app(events, health, measuring), gatehouse, wake_workers)
+        agents = _agents(gatehouse, verifier, directory.our_team, slack.post) if settings.agents else None
+        yield Running(web_app(events, health, measuring, agents), gatehouse, wake_workers)
+
+
+def _agents(*parts: Any) -> AgentEndpoint:
+    """Return the endpoint for agents, whose SDK only those install who let them in; raises CannotStart."""
+    try:
+        from bot.server.agents import agent_endpoint  # noqa: PLC0415  others don't wait for it at the start
+    except ModuleNotFoundError as error:
+        mend = "install requirements/agents.lock, or gatehouse[agents]"
+        raise CannotStart(f"AGENTS=true needs the package {error.name}: {mend}.") from error
+    return agent_endpoint(*parts)
 
 
 def _log_settings(settings: Settings) -> None:

@@ -81,7 +81,7 @@ def _sign(secret: str, text: bytes) -> bytes:
     return b"v0=" + hmac.new(secret.encode(), text, hashlib.sha256).hexdigest().encode()
 
 
-def _header(request: Request, name: bytes) -> bytes:
+def header(request: Request, name: bytes) -> bytes:
     """Return the value of a header; empty where it is missing, or given twice and so can't be trusted."""
     values = [value for key, value in request.scope["headers"] if key == name]
     return values[0] if len(values) == 1 else b""
@@ -106,13 +106,13 @@ class OtherSignatures:
             self.said, self.refused = self.clock(), 0
 
 
-def _check_declared_size(request: Request) -> None:
-    declared = _header(request, b"content-length")
+def check_declared_size(request: Request) -> None:
+    declared = header(request, b"content-length")
     if declared.isdigit() and int(declared) > MAX_BODY:
         raise Rejected(413, "size")
 
 
-async def _body(request: Request) -> bytes:
+async def read_body(request: Request) -> bytes:
     """Return the whole body; raises Rejected where it is too large, or where it breaks off."""
     body = bytearray()
     try:
@@ -147,6 +147,7 @@ def _form(text: str) -> Any:
 
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+AgentEndpoint = Callable[[Request], Awaitable[ASGIApp]]
 SlackHandler = Callable[[Mapping[str, str], dict[str, Any]], Awaitable[Response]]
 """Answers what Slack sent, given its headers and its body as data."""
 
@@ -156,12 +157,12 @@ def slack_endpoint(verifier: Verifier, bolt: SlackHandler) -> Endpoint:
     others = OtherSignatures(verifier.clock)
 
     async def events(request: Request) -> Response:
-        timestamp, signature = (_header(request, b"x-slack-" + name) for name in (b"request-timestamp", b"signature"))
+        timestamp, signature = (header(request, b"x-slack-" + name) for name in (b"request-timestamp", b"signature"))
         try:
             # Before the body is read, so that most requests that aren't Slack's cost nothing.
             verifier.check_headers(timestamp, signature)
-            _check_declared_size(request)
-            body = await _body(request)
+            check_declared_size(request)
+            body = await read_body(request)
             verifier.check(timestamp, signature, body)
             document = _document(body)
         except Rejected as refusal:
@@ -182,8 +183,11 @@ Measure = Callable[[], Awaitable[None]]
 """Sets the metrics that are read only on a scrape; never raises."""
 
 
-def web_app(events: Endpoint | None, readiness: Readiness, measure: Measure) -> Starlette:
-    """Return the ASGI application: Slack's requests (unless Socket Mode brings them), health, readiness and metrics.
+def web_app(
+    events: Endpoint | None, readiness: Readiness, measure: Measure, agents: AgentEndpoint | None = None
+) -> Starlette:
+    """Return the ASGI application: Slack's requests (unless Socket Mode brings them), those of *agents*, health, readiness and
+    metrics.
 
     The services don't count for the readiness: without one, Gatehouse still answers, and another replica would do no better.
     """
@@ -203,6 +207,8 @@ def web_app(events: Endpoint | None, readiness: Readiness, measure: Measure) -> 
     routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
     if events is not None:
         routes.append(Route("/slack/events", events, methods=["POST"]))
+    if agents is not None:
+        routes.append(Route("/mcp", agents, methods=["POST"]))
     web = Starlette(routes=routes, middleware=[Middleware(_refusing_two_lengths)])
     web.router.redirect_slashes = False  # it leads to whatever host the request names
     return web

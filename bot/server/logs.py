@@ -26,6 +26,7 @@ CHATTY: Final = (
     "slack_sdk",
     "sqlalchemy",
     "alembic",
+    "mcp",
     "uvicorn.access",
 )
 """Libraries whose informational lines have URLs, bodies or tokens in them, or nothing that an operator needs."""

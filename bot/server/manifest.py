@@ -83,8 +83,8 @@ def _missing_scopes(granted: str) -> Sequence[str]:
     return sorted(set(SCOPES) - set(granted.replace(" ", "").split(","))) if granted else []
 
 
-def document(url: str | None, prefix: str = "") -> dict[str, Any]:
-    """Return the manifest as data: for a deployment at *url*, or for Socket Mode where that is None.
+def document(url: str | None, prefix: str = "", *, agents: bool = False) -> dict[str, Any]:
+    """Return the manifest as data: for a deployment at *url*, or for Socket Mode where that is None. *agents*: with Slackbot.
 
     *url* may have the path to which Slack sends requests, as the app's pages show it.
     """
@@ -95,7 +95,9 @@ def document(url: str | None, prefix: str = "") -> dict[str, Any]:
     if url is not None:
         interactivity |= {"request_url": endpoint["url"], "message_menu_options_url": endpoint["url"]}
         events = {"request_url": endpoint["url"], **events}
-    return {
+    mcp = endpoint["url"].removesuffix(EVENTS_PATH) + "/mcp" if agents and endpoint else ""
+    servers = {"mcp_servers": {"gatehouse": {"url": mcp, "auth_type": "slack_identity_auth"}}} if mcp else {}
+    return servers | {
         "display_information": {
             "name": "Gatehouse",
             "description": "Traffic rules and members of your site: find, change and safely delete them from Slack.",
@@ -120,7 +122,9 @@ def document(url: str | None, prefix: str = "") -> dict[str, Any]:
             ],
             "shortcuts": [{"type": "message", **SHORTCUT}],
         },
-        "oauth_config": {"scopes": {"bot": list(SCOPES), "bot_optional": list(OPTIONAL)}},
+        "oauth_config": {
+            "scopes": {"bot": [*SCOPES, *(["mcp:connect"] if mcp else [])], "bot_optional": list(OPTIONAL)}
+        },
         "settings": {
             "event_subscriptions": events,
             "interactivity": interactivity,

@@ -65,6 +65,11 @@ def card(
     )
 
 
+def preview(change: Change, progress: Progress | None, groups: Groups | None) -> list[Block]:
+    """Return what *change*, which nobody has requested, would do: its card without its people, its state and its buttons."""
+    return [*_warnings(change, progress), *body(change, groups, progress)]
+
+
 def _notification(change: Change, title: str) -> str:
     """Return what a phone shows of the card; of a request also who asks and why."""
     text = title.replace("`", "")

@@ -55,11 +55,13 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
         wrong = await store.items.find(whole.id, WRONG, items_view.SHOWN)
         others = await store.items.find(whole.id, set(Outcome) - WRONG, items_view.SHOWN - len(wrong))
         first = [*wrong, *others]
-    shown = []
-    for item in first:
-        before, after = hide_secrets(*excerpt(item.before, item.after))
-        shown.append(replace(item, before=before, after=after))
-    return items_view.Progress(tally, shown, await find_closing_of_items(store, first))
+    return items_view.Progress(tally, [*map(as_shown, first)], await find_closing_of_items(store, first))
+
+
+def as_shown(item: Item) -> Item:
+    """Return *item* with what a card shows of it, and its secrets hidden."""
+    before, after = hide_secrets(*excerpt(item.before, item.after))
+    return replace(item, before=before, after=after)
 
 
 async def tally_of(change: Change, store: Store) -> Tally | None:

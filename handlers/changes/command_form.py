@@ -112,7 +112,9 @@ async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Outcome:
     return _form(read_begun(click.value, lacks_reason=click.action == "reason"), caller, gatehouse)
 
 
-def form_of_missing(error: Unclear, typed: tuple[str, str], caller: Caller, gatehouse: Gatehouse) -> Outcome | None:
+def form_of_missing(
+    error: Unclear, typed: tuple[str, str], caller: Caller, gatehouse: Gatehouse
+) -> Command | Reply | None:
     """Return the form, or the list, for what *typed* lacks; None where that isn't so, or Slack gave no way to open a form."""
     if not error.lacks:
         return None

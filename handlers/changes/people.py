@@ -10,7 +10,7 @@ from bot.changes.model.states import State
 from bot.policy.model import Why
 from bot.text.emails import mask_emails
 from bot.text.times import duration_words
-from handlers.blocks.messages import esc, join_words
+from handlers.blocks.messages import esc, join_words, quote
 from handlers.changes.times import when
 from handlers.explain.why_not import WHY_NOT
 
@@ -28,12 +28,16 @@ def public_text(text: str, limit: int = 300) -> str:
 
 def author(change: Change) -> str:
     """Return a mention of the requester of *change*, or “Gatehouse” for the automatic revert of a temporary one."""
-    return "Gatehouse" if change.is_automatic else f"<@{change.request.requester}>"
+    return "Gatehouse" if change.is_automatic else f"<@{change.request.requester}>{_by_agent(change)}"
+
+
+def _by_agent(change: Change) -> str:
+    return f", proposed by the agent {quote(change.request.agent)}" if change.request.agent else ""
 
 
 def requester_line(change: Change) -> str:
     """Return who requested *change*, as a part of a line."""
-    return f"Requested by <@{change.request.requester}>"
+    return f"Requested by <@{change.request.requester}>{_by_agent(change)}"
 
 
 CAUSES: Final = {

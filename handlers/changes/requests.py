@@ -64,8 +64,8 @@ async def submit(
     """Request one change, or several as one bulk change with *purpose*, with the start and the end of *command*.
 
     *already*: names of what was asked for, too, and is so already. *loops*: those that it makes, in plain text. The card of the
-    change is the answer. Raises ShownFirst where it takes over much or loops, FrozenNow, and as `with_times` and `submit` of the
-    proposer do.
+    change is the answer. Raises ShownFirst where it takes over much or loops, FrozenNow, Rehearsed for a caller who only
+    tries it, and as `with_times` and `submit` of the proposer do.
     """
     proposal = proposals[0] if purpose is None or len(proposals) == 1 else combine(purpose, proposals)
     if already:
@@ -77,12 +77,23 @@ async def submit(
         refs = {"refs": tuple(each.edit.target.key for each in proposals)} if command.has("refs") else {}
         raise ShownFirst(command.with_fields(**refs), "\n".join(f":warning: {esc(line, 500)}" for line in shown))
     warnings = (*covered, *proposal.request.warnings)
-    proposal = replace(proposal, request=replace(proposal.request, warnings=warnings))
+    proposal = replace(proposal, request=replace(proposal.request, warnings=warnings, agent=caller.agent))
     try:
+        if caller.rehearses:
+            raise Rehearsed(proposal, await gatehouse.changes.proposer.draft(proposal))
         await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     except Frozen as error:
         raise FrozenNow(error.freeze, command, proposal.request.reverts_at) from error
     return Announced()
+
+
+class Rehearsed(Exception):
+    """A request was only tried: *change* is what its *proposal* would be recorded as, and nothing was written."""
+
+    def __init__(self, proposal: Proposal, change: Change) -> None:
+        super().__init__()
+        self.proposal = proposal
+        self.change = change
 
 
 MAX_LEFT_OUT: Final = 10

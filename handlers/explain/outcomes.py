@@ -31,6 +31,7 @@ from bot.clients.lists import Incomplete
 from bot.policy.limits import StillRunning, TooFast
 from bot.policy.model import ReasonRequired
 from bot.store.db import CommitUnknown, StoreError, TargetBusy, UnreadableRow
+from bot.text.times import duration_words
 from handlers.blocks.messages import as_sentence, clock_time, code, esc, plural
 from handlers.changes.freeze_view import frozen_words, scope_in_sentence
 from handlers.changes.list_view import RowFacts, row
@@ -156,10 +157,10 @@ def _slack_refused_words(error: SlackRefused) -> Words:
 
 def _too_fast_words(error: TooFast) -> Words:
     rate = error.rate
-    span = "minute" if rate.seconds == 60 else "hour"
+    span = {60: "this minute", 3600: "this hour"}.get(rate.seconds, f"these {duration_words(rate.seconds)}")
     number, unit = (error.seconds, "second") if error.seconds < 120 else (-(-error.seconds // 60), "minute")
     return Words(
-        f"You have used your {rate.per_person} {rate.what} for this {span}.",
+        f"You have used your {rate.per_person} {rate.what} for {span}.",
         next=f"Try again in {plural(number, unit)}. You can still approve, deny, withdraw and undo.",
     )
 

@@ -78,7 +78,8 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
     lead = ""
     if replace(command, since=None) == GatehouseAudit():
         lead = await elsewhere_line(since or gatehouse.now() - DAY, filters.unreadable, gatehouse)
-    return Private(audit_view.entries(page, changes, facts, filters, lead, public=caller.public, command=command))
+    message = audit_view.entries(page, changes, facts, filters, lead, public=caller.public, command=command)
+    return Private(message, data={"changes": [each.change_id for each in page.items if each.change_id]})
 
 
 async def facts_of(changes: Iterable[Change], gatehouse: Gatehouse) -> RowFacts:
@@ -275,7 +276,8 @@ async def show_pending(command: GatehousePending, caller: Caller, gatehouse: Gat
     facts = await facts_of(page.items, gatehouse)
     able = () if caller.public else page.items
     decidable = {each.id for each in able if await can_decide(each, caller.user, gatehouse)}
-    return Private(views.pending_list(page, waiting, facts, command, public=caller.public, decidable=decidable))
+    message = views.pending_list(page, waiting, facts, command, public=caller.public, decidable=decidable)
+    return Private(message, data={"total": page.total, "changes": [each.id for each in page.items]})
 
 
 async def waiting_changes(gatehouse: Gatehouse, *, most: int) -> Waiting:

@@ -100,6 +100,8 @@ def event_text(entry: Entry, *, public: bool) -> str:
     reason = str(detail.get("reason") or detail.get("why") or "")
     shown = public_text(reason, 120) if public else esc(reason, 120)
     kind, _, name = entry.target.partition("/")
+    if entry.event in OF_TOKENS:
+        return f"{OF_TOKENS[entry.event]} the agent {quote(name)}"
     if entry.event in OF_FREEZES and kind == "freeze":
         return f"{OF_FREEZES[entry.event].format(name=esc(name, 120))}{f' (“{shown}”)' if reason else ''}"
     said = f": {shown}" if reason else ""
@@ -114,6 +116,7 @@ OF_FREEZES: Final = {
 """What people do to freezes."""
 
 
+OF_TOKENS: Final = {"token_made": "made a token for", "token_ended": "ended the token of"}
 EXPORTS: Final = {"exporting": "began to export", "exported": "exported"}
 RECORDS: Final = {"rules": "rule", "members": "member", "audit": "audit event"}
 """What one record of an export is called."""

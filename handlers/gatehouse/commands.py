@@ -10,7 +10,7 @@ from typing import Any, Final
 from bot.rules.hosts import host_pattern
 from bot.text.times import DAYS, parse_since, seconds_of
 from handlers.grammar.command import Command, Rest
-from handlers.grammar.fields import PAGE, REASON, Filter, Text, takes
+from handlers.grammar.fields import PAGE, REASON, Filter, Flag, Text, takes
 from handlers.grammar.time_fields import START, UNTIL_WHEN, Expiry, Start
 from handlers.grammar.tokens import quote_word
 
@@ -187,6 +187,22 @@ class GatehouseStatus(GatehouseCommand):
     verb, synonyms = "status", ("health", "ping")
     summary = "Check the services, Slack and the database"
     example = "status"
+
+
+@dataclass(frozen=True)
+class GatehouseToken(GatehouseCommand):
+    verb, summary = (
+        "token",
+        "Make a token with which an agent asks as you, and end its last one; with `off`, only end it",
+    )
+    example = "token Claude"
+    writes = True
+    agent: str = takes(Text("AGENT", "which agent"))
+    off: bool = takes(Flag("off"), False)
+
+    def check(self, rest: Rest) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9 ]{1,30}", self.agent):  # it is on cards, beside the names of people
+            raise rest.unclear_error("The name of an agent has letters, digits and spaces, at most 30, such as Claude.")
 
 
 @dataclass(frozen=True)

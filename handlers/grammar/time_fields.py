@@ -66,11 +66,10 @@ class Start(TypedTime):
 
 def parse_expiry(text: str) -> Expiry | None:
     """Return what ``2h``, ``for 2 hours``, ``18:00`` or ``until tomorrow 9:30`` means; None for any other text."""
-    words = text.split()
-    if words and words[0].casefold() in {"for", "until"}:
-        words = words[1:]
-    bare = " ".join(words)
-    return expiry_in("for", bare) or expiry_in("until", bare)
+    lead, _, bare = text.strip().partition(" ")
+    if lead.casefold() in {"for", "until"}:
+        return expiry_in(lead.casefold(), bare) or expiry_in("until", bare)
+    return expiry_in("for", text) or expiry_in("until", text)
 
 
 def expiry_in(keyword: str, text: str) -> Expiry | None:

@@ -63,10 +63,10 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
     elsewhere = () if command.site else other_sites(site, gatehouse)
     numbered = () if caller.public else found[: page.last]
-    # Before the message is drawn: under load, hundreds wait here, and each message takes 50 KB.
-    await gatehouse.store.lists.put(
-        caller.user, "members", [member_row(site.name, member.email) for member in numbered]
-    )
+    if not caller.agent:
+        rows = [member_row(site.name, member.email) for member in numbered]
+        # Before the message is drawn: under load, hundreds wait here, and each message takes 50 KB.
+        await gatehouse.store.lists.put(caller.user, "members", rows)
     message = views.member_list(page, command, site=site.name, others=elsewhere, gap=listing.gap, public=caller.public)
     return Private(message, is_empty=not (found or listing.gap) and command.text is not None)
 

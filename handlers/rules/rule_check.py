@@ -53,7 +53,11 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
             public=caller.public,
             unjudged=unjudged,
             limits=limits,
-        )
+        ),
+        data={
+            "total": page.total,
+            "findings": [{"kind": each.kind, "rules": [place.rule.id for place in each.places]} for each in page.items],
+        },
     )
 
 

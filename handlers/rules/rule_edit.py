@@ -53,7 +53,8 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
     rule = await find_rule(command.ref, gatehouse)
     groups = await groups_of([rule], gatehouse)
     more = await outlook_blocks(Target(service="rules", key=rule.id), rule, gatehouse)
-    return Private(views.rule_card(rule, public=caller.public, groups=groups, more=more))
+    card = views.rule_card(rule, public=caller.public, groups=groups, more=more)
+    return Private(card, data={"id": rule.id, "name": rule.title, "on": rule.active})
 
 
 @handles(RulesOn)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -25,7 +25,7 @@ from bot.text.times import parse_time
 from bot.threads import run_over
 from handlers.blocks import menus
 from handlers.blocks.inputs import MAX_OPTIONS
-from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage, Message
+from handlers.blocks.messages import ROWS_PER_PAGE, Block, ListPage
 from handlers.changes.requests import upcoming_changes
 from handlers.errors import BadFilter, NotOneGroup, UnknownFilterValue
 from handlers.gatehouse.answers import facts_of
@@ -65,10 +65,16 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
         refuse_unknown_values(command, listing.known, groups)
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
     numbered = () if caller.public else found[: page.last]
-    # Before the message is drawn: under load, hundreds wait here, and each message takes 50 KB.
-    await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in numbered])
+    if not caller.agent:
+        # Before the message is drawn: under load, hundreds wait here, and each message takes 50 KB.
+        await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in numbered])
     message = views.rule_list(page, command=command, gap=listing.gap, groups=groups, public=caller.public)
-    return Private(message, is_empty=not (found or listing.gap) and command.text is not None)
+    is_empty = not (found or listing.gap) and command.text is not None
+    return Private(message, is_empty, data={"total": page.total, "rules": [*map(_data, page.items)]})
+
+
+def _data(rule: Rule) -> Mapping[str, Any]:
+    return {"id": rule.id, "name": rule.title, "type": type_word(rule.rule_type), "on": rule.active}
 
 
 def _filter_and_sort(rules: Sequence[Rule], command: RulesList, groups: Groups | None) -> list[Rule]:
@@ -145,10 +151,10 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 @handles(RulesWhich)
 async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(await _explain(command, caller, gatehouse))
+    return await _explain(command, caller, gatehouse)
 
 
-async def _explain(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Message:
+async def _explain(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Private:
     url = Url.from_typed(command.url)
     listing = await gatehouse.rules.all()
     then = await look_back(command, caller, gatehouse) if command.at is not None else None
@@ -166,7 +172,8 @@ async def _explain(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) ->
             command = replace(command, ref=None, unknown=command.ref)
         else:
             verdict = next(judge_all([rule], url, groups))
-            return answer_about_rule(rule, verdict, url, assumed=assumed, public=caller.public)
+            message = answer_about_rule(rule, verdict, url, assumed=assumed, public=caller.public)
+            return Private(message, data=_data(rule))
     route = await follow(await explain_url(rules, url, groups), rules, groups)
     asleep = which_view.off_decider(route) if then is None else None
     back_on = await _on_again_at(asleep.rule, gatehouse) if asleep is not None else None
@@ -178,13 +185,15 @@ async def _explain(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) ->
         public=caller.public,
         back_on=back_on,
     )
+    deciding = [match.rule for match in route.deciding]
+    data = {"ends_at": route.last.url.full, "is_loop": route.is_loop, "by": [*map(_data, deciding)]}
     if then is None:
-        return answer
+        return Private(answer, data=data)
     matching = [match.rule for step in route.steps for match in step.acting]
     keys = {key for rule in matching for key in (rule.id, rule.group_id)}
     changes = [each for each in then.changes if each.edit.target.key in keys]
     facts = await facts_of(changes, gatehouse)
-    return past_answer(answer, then, changes, facts, command=command, public=caller.public)
+    return Private(past_answer(answer, then, changes, facts, command=command, public=caller.public), data=data)
 
 
 @clicks("which.details")

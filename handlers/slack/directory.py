@@ -47,10 +47,10 @@ class SlackDirectory:
             if error.code in {"user_not_found", "user_not_visible"}:
                 return Person(user, barred=Why.STRANGER)
             raise
-        return person_of(found.get("user") or {}, user, await self._our_team())
+        return person_of(found.get("user") or {}, user, await self.our_team())
 
-    async def _our_team(self) -> str:
-        """Return the id of our workspace: people of any other one are strangers."""
+    async def our_team(self) -> str:
+        """Return the id of our workspace: people of any other one are strangers. Raises DirectoryUnavailable."""
         if not self._team:
             self._team = str((await self._ask("auth.test", "which workspace this is")).get("team_id") or "")
         return self._team
@@ -96,6 +96,18 @@ class SlackDirectory:
     async def is_in(self, user: str, channel: str) -> bool:
         """Whether somebody is in a channel; raises DirectoryUnavailable."""
         return user in await self.people_in(channel)
+
+    async def channels_of(self, user: str) -> Mapping[str, str]:
+        """Return the names of the channels that somebody is in and we see, of the first thousand, by their ids.
+
+        Raises DirectoryUnavailable.
+        """
+        return await self._remember("channels", user, FRESH, lambda: self._channels_of(user))
+
+    async def _channels_of(self, user: str) -> Mapping[str, str]:
+        which: dict[str, Any] = {"types": "public_channel,private_channel", "exclude_archived": "true", "limit": PAGE}
+        found = await self._ask("users.conversations", "which channels you are in", user=user, **which)
+        return {str(one.get("id")): str(one.get("name")) for one in found.get("channels") or ()}
 
     async def group(self, group: str, since: datetime | None = None) -> frozenset[str]:
         """Return the people of a user group, nobody where it was deleted or disabled; raises DirectoryUnavailable.

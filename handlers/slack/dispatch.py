@@ -48,6 +48,7 @@ from handlers.slack.registry import (
     OPTIONS,
     SHORTCUTS,
     Click,
+    Elsewhere,
     Outcome,
     Recorded,
 )
@@ -206,7 +207,7 @@ class Dispatcher:
     async def _reply_to(self, act: _Act, work: Awaitable[Outcome | None]) -> Reply | None:
         typed = act.request.typed_text
         try:
-            outcome = await work
+            outcome = await self._place(act, work)
             if not isinstance(outcome, Command):
                 return outcome
             act.command, act.attempted, act.timer.command = outcome, outcome.writes, _command_name(outcome)
@@ -231,6 +232,13 @@ class Dispatcher:
                 NOT_UNDERSTOOD.labels(MISUNDERSTOOD[type(error)]).inc()
                 raise
             return guess
+
+    async def _place(self, act: _Act, work: Awaitable[Outcome | None]) -> Command | Reply | None:
+        """Return what *work* comes to, and let *act* go on for the caller of that."""
+        outcome = await work
+        if isinstance(outcome, Elsewhere):
+            act.caller, outcome = outcome.caller, outcome.outcome
+        return outcome
 
     async def _answer_guess(self, act: _Act, typed: tuple[str, str], error: Exception | None) -> Reply | None:
         """Return what is answered in the place of *error*, or of an empty list: what was meant, where that only asks, or a

@@ -18,7 +18,7 @@ from handlers.explain.table import unsaved_form
 from handlers.slack.client import HASH_CONFLICT, ModalGone, SlackRefused, SlackUnreachable
 from handlers.slack.payloads import caller_of
 from handlers.slack.registry import Click, Recorded, clicks
-from handlers.slack.replies import Answers, failed_view, log_failure
+from handlers.slack.replies import Answers, failed_view, log_failure, record_refusal
 from handlers.slack.reply import Caller, Modal, Reply
 
 log = structlog.get_logger(__name__)
@@ -99,7 +99,7 @@ class Forms:
         try:
             return await work
         except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
-            await self._answers.record_refusal(error, caller)
+            await record_refusal(error, caller, self._gatehouse)
             if sent is None:
                 return failed_view(error, caller, attempted=True)
             view = unsaved_view(error, caller, sent)

@@ -28,7 +28,17 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 CommandHandler = Callable[[Any, Caller, Gatehouse], Awaitable[Reply]]
-Outcome = Command | Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What a click leads to, for *caller*: the same person, in another channel than where they clicked."""
+
+    outcome: Command | Reply
+    caller: Caller
+
+
+Outcome = Command | Reply | Elsewhere
 """The result of an act: an answer, or a command that it stands for, which is run with its own rights."""
 ClickHandler = Callable[["Click", Caller, Gatehouse], Awaitable[Outcome]]
 OptionsHandler = Callable[[str, Caller, Gatehouse], Awaitable[Sequence[Block]]]

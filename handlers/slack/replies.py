@@ -200,15 +200,6 @@ class Answers:
             view = failed_view(error, caller)
         return await self.redraw(opened, view)
 
-    async def record_refusal(self, error: Exception, caller: Caller) -> None:
-        """Record that the policy refused something."""
-        if not isinstance(error, NotAllowed):
-            return
-        try:
-            await self._gatehouse.changes.refusals.add(error.operation, caller.user, caller.channel, error.why)
-        except StoreError as failure:
-            log.warning("refusal_not_recorded", error=str(failure), request=caller.request[:8])
-
     async def commit_refusal(self, caller: Caller, answer: Mapping[str, Any]) -> bool:
         """Commit that the request of *caller* ends with this *answer*; False where it may still be done.
 
@@ -247,7 +238,7 @@ class Answers:
             log.info("modal_gone", code=error.code, request=caller.request[:8])
             return
         log_failure(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message or click")
-        await self.record_refusal(error, caller)
+        await record_refusal(error, caller, self._gatehouse)
         message = error_message(error, asked=asked, caller=caller, attempted=attempted, command=command)
         if stored and not await self.commit_refusal(caller, asdict(message)):
             message = error_message(CommitUnknown(), asked=asked, caller=caller, attempted=attempted)
@@ -330,6 +321,16 @@ def failed_view(error: Exception, caller: Caller, *, attempted: bool = False) ->
 def _failed_home(error: Exception, caller: Caller) -> View:
     log_failure(error, caller, "home")
     return modals.home(error_message(error, asked="", caller=caller).blocks, caller.channel)
+
+
+async def record_refusal(error: Exception, caller: Caller, gatehouse: Gatehouse) -> None:
+    """Record that the policy refused something."""
+    if not isinstance(error, NotAllowed):
+        return
+    try:
+        await gatehouse.changes.refusals.add(error.operation, caller.user, caller.channel, error.why)
+    except StoreError as failure:
+        log.warning("refusal_not_recorded", error=str(failure), request=caller.request[:8])
 
 
 def log_failure(error: Exception, caller: Caller, what: str) -> None:

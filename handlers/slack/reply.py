@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from bot.changes.model.change import Change
 from handlers.blocks.messages import Message
@@ -22,6 +23,8 @@ class Private:
     """Whether a search of a whole list found nothing: then the text may mean something else."""
     is_shareable: bool = True
     """False where a channel would get less of it: a button with an email isn't for everybody."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """The ids of what it shows, for agents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,10 @@ class Caller:
     shorthand: Shorthand | None = None
     """For a stored request: what its short forms stood for when it came in."""
 
+    agent: str = ""
+    """The agent that asks for this person; empty where they ask themselves."""
+    rehearses: bool = False
+    """Whether what is requested is only tried: `Rehearsed` says what it would be."""
     confirmed: bool = False
     """Whether the button of the preview was clicked that `ShownFirst` leads to."""
 

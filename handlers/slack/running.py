@@ -21,7 +21,7 @@ async def run(command: Command, caller: Caller, gatehouse: Gatehouse) -> Reply:
     command = expand(command, caller.shorthand or await look_up(command, caller, gatehouse))
     reply = await COMMANDS[type(command)](command, caller, gatehouse)
     # A mention or a direct message comes without a trigger; the click on a button brings one.
-    if isinstance(reply, Modal) and not caller.trigger:
+    if isinstance(reply, Modal) and not (caller.trigger or caller.agent):
         return Private(modals.open_form_message(command), is_shareable=False)
     return reply
 

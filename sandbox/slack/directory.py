@@ -31,6 +31,7 @@ class Directory:
             "users.info": self.user,
             "conversations.info": self.conversation,
             "conversations.members": self.members,
+            "users.conversations": self.conversations_of,
             "conversations.open": self.open,
             "usergroups.users.list": self.group_users,
         }
@@ -58,6 +59,24 @@ class Directory:
         present = self._member_ids(self._require_channel(arguments))
         shown, cursor = _page(present, arguments)
         return {"members": shown, "response_metadata": {"next_cursor": cursor}}
+
+    async def conversations_of(self, arguments: Arguments) -> dict[str, Any]:
+        """Return the channels that a person and the app both see: public ones, and private ones with both of them in."""
+        demand(arguments, "user")
+        if (user := self._state.users.get(str(arguments["user"]))) is None:
+            raise Refused("user_not_found")
+        types = str(arguments.get("types") or "public_channel").split(",")
+        there = {
+            one.id: one
+            for one in self._channels_of(user)
+            if one.kind == "channel"
+            and ("private_channel" if one.is_private else "public_channel") in types
+            and (one.bot_is_member or not one.is_private)
+            and not (one.is_archived and str(arguments.get("exclude_archived")).casefold() == "true")
+        }
+        shown, cursor = _page(list(there), arguments)
+        found = [there[each].info(self._home.id, self._home.owner) for each in shown]
+        return {"channels": found, "response_metadata": {"next_cursor": cursor}}
 
     def _member_ids(self, channel: Channel) -> list[str]:
         """Return the members of *channel*, with guests, strangers and the bot, without deactivated accounts."""

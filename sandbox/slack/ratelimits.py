@@ -14,6 +14,7 @@ CALLS_PER_MINUTE: Final = {2: 20, 3: 50, 4: 100}
 TIERS: Final = {
     "usergroups.users.list": 2,
     "conversations.info": 3,
+    "users.conversations": 3,
     "conversations.open": 3,
     "apps.connections.open": 3,
     "chat.update": 3,

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from bot.changes.model.states import State
-from handlers.gatehouse.commands import GatehouseFreeze, GatehouseUnfreeze
+from handlers.gatehouse.commands import GatehouseFreeze, GatehouseToken, GatehouseUnfreeze
 from handlers.slack import registry
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
@@ -126,6 +126,8 @@ ELSEWHERE: Final[Mapping[Through, str]] = {
     "v1.decide.form": "from a list: tests/stories/test_decide_from_lists.py",
     "decide.confirm": "the click of its own requester: tests/stories/test_requests.py",
     **dict.fromkeys(("decide.putback", "decide.stay"), "after a failed end: tests/stories/test_last_act.py"),
+    GatehouseToken: "lets an agent in: tests/stories/test_agents.py",
+    "proposal.do": "what an agent proposed: tests/stories/test_agents.py",
     "decide.stop": "in the middle of a bulk change: tests/stories/test_sets.py",
 }
 """What writes and is no way to change a rule, a member or a group, or only in a state that another test brings about."""

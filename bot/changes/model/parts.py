@@ -57,6 +57,8 @@ class ChangeRequest:
     ticket_url: str = ""
     warnings: tuple[str, ...] = ()
     """What is wrong with it although it may be applied, one plain sentence each, for those who decide."""
+    agent: str = ""
+    """The agent that proposed it to the requester; empty where none did."""
     undoes: str | None = None
     """The id of the change that this one undoes."""
     cause: Cause | None = None
