@@ -38,6 +38,7 @@ from handlers.grammar.vocabulary import (
     AT_ONCE,
     BECAUSE,
     BEING,
+    EXCEPT,
     FILES,
     FILLERS,
     IDLE,
@@ -205,6 +206,11 @@ class Sentence:
         return self.root == "members" or bool(self.people or self.segments or not MEMBERS.isdisjoint(self.words))
 
     @property
+    def included(self) -> list[str]:
+        """The words before those that say what is to be left out."""
+        return self.words[: next((at for at, word in enumerate(self.words) if word in EXCEPT), None)]
+
+    @property
     def choices(self) -> list[tuple[str, ...]]:
         """The keys of all rules, or of all people, that are named; of a single unclear one, each of its keys, to choose from."""
         mentions = self.rules or self.people
@@ -316,7 +322,7 @@ def _take_names(said: Sentence, words: Sequence[Word]) -> list[Word]:
 def _take_name(said: Sentence, text: str) -> bool:
     name = text.rstrip("?!,.").removesuffix("'s")
     for names, mentions in ((said.known.rules, said.rules), (said.known.members, said.people)):
-        if keys := names.find_exact(name):
+        if keys := names.find_exact(name) or names.find_exact(name.strip("()")):
             mentions.append(keys)
             return True
     said.groups += (groups := said.known.groups.find_exact(name))
@@ -461,8 +467,9 @@ def _take_parts(said: Sentence) -> None:
 
 def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> list[str]:
     """Take the longest part of a name, and return the keys that it may mean."""
-    for length in range(min(MAX_PART_WORDS, len(said.words)), 0, -1):
-        for at in range(len(said.words) - length + 1):
+    words = said.words if said.act in CHANGES or names is said.known.members else said.included
+    for length in range(min(MAX_PART_WORDS, len(words)), 0, -1):
+        for at in range(len(words) - length + 1):
             some = said.words[at : at + length]
             text = " ".join(some)
             if not is_first and said.before(at) not in {"and", ","}:
@@ -492,13 +499,12 @@ def _is_stranger(said: Sentence, at: int, length: int, emails: Sequence[str]) ->
 
 
 def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
-    """Return those of *keys* that are on the site, or of a type, that is meant; all where none is."""
-    anywhere = said.question or said.act in {"offboard", "why"}
-    site, types = (
-        said.site or ("" if anywhere else said.known.site),
-        {TYPES[word] for word in said.words if word in TYPES},
-    )
-    rules = said.known.by_id
+    """Return those of *keys* that are on the site, or of a type, that is meant; all where none is.
+
+    Who can't get into a site may be on another one.
+    """
+    site = said.site or ("" if said.act == "offboard" else said.known.site) if said.act in CHANGES else ""
+    rules, types = said.known.by_id, {TYPES[word] for word in said.words if word in TYPES}
     there = [key for key in keys if site in said.known.sites_of.get(key, ())]
     there += [key for key in keys if key in rules and rules[key].rule_type in types]
     return there or [*keys]
@@ -776,7 +782,9 @@ def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -
         is_search = said.act not in CHANGES and all(isinstance(each, RulesList) for each in shown)
         return not is_search or bool(REVERSING & {bare(word) for each in unread for word in each.split()})
     is_asked = said.question or said.act == "why" or said.segments
-    return bool((said.rules and said.part and " " not in said.part) or (said.people and not is_asked))
+    return bool(
+        (said.rules and said.part and " " not in said.part) or (said.people and (not is_asked or len(said.people) > 1))
+    )
 
 
 def _is_card(shown: Sequence[Command]) -> bool:
@@ -913,7 +921,7 @@ def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
 
 def _show_views(said: Sentence) -> Shown:
     """Return the view of each topic that is mentioned: what changed, what waits, what is wrong."""
-    found = TOPICS.find(said.words)
+    found = TOPICS.find(said.included)
     topics = {topic for topic, _ in found}
     words = {said.words[place] for _, places in found for place in places} | SEVERAL
     if "i" in said.words and said.act in CHANGES and said.question in {"may", "can", "am", "do", "why"}:
@@ -921,6 +929,7 @@ def _show_views(said: Sentence) -> Shown:
     back = _look_back(said)
     happened = said.filters.get("who", ("@me",))[0] != "@me" or said.act == "history" or PAST & {*said.words}
     topics |= {"changed"} if happened or said.since or (back and said.question) else set()
+    topics |= {"planned"} if said.start and said.question and not (topics or back) else set()
     topics -= {"changed"} if len(topics) > 1 and not back else set()  # “temporary changes” are about one thing
     topics -= {"pending"} if said.question == "who" or "whoami" in topics else set()  # “who can approve”
     if "help" in topics:

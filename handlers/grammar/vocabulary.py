@@ -115,6 +115,8 @@ REVERSING: Final = NEGATIONS | word_set(
     "shouldn't mustn't nor ❌ 🚫 ⛔ 👎 🙅 🛑 ✋ ❓ ❔ 🤔 ≠ ¬ = / |"
 )
 """Words that may reverse a sentence: what it names is shown, and no change is said to be meant."""
+EXCEPT: Final = word_set("without except excluding minus but unless")
+"""Words before what is to be left out of a list."""
 LACKING: Final = word_set(
     "without minus no not but except lack lacks lacking doesn't doesnt don't dont hasn't haven't isn't isnt aren't arent w/o"
 )
@@ -132,18 +134,19 @@ TYPES: Final = map_words(
 )
 TOPICS: Final = map_words(
     {
-        "check": "loop loops circles duplicate duplicates shadowed conflict conflicts fighting broken_rules broken…rules",
-        "segments": "segments plan plans tier tiers",
+        "check": "loop loops circles duplicate duplicates shadowed conflict conflicts overlap fighting broken_rules broken…rules",
+        "segments": "segments plan tier tiers",
         "groups": "groups folders",
-        "freezes": "frozen freeze freezes froze",
-        "pending": "pending waiting approve approval approvals request requests",
-        "planned": "timers expire expires expiring temporary ends ending planned scheduled starts reverts reverted live plans "
-        "running_out runs_out on_hold going_to",
-        "changed": "change changes changed changing happened happen miss missed undo",
-        "status": "service services health status broken down hangs hanging is_it_you just_me reachable",
-        "whoami": "perms permissions allowed whoami can_i_do can…do who_am_i need…approval need…approvals approvals…need",
-        "help": "help commands command documentation manual how_do how_to how_can how_does_this how_would "
-        "difference_between i_type",
+        "freezes": "frozen freeze freezes froze locked",
+        "pending": "pending waiting queue outstanding undecided approve approval approvals request requests",
+        "planned": "timers expire expires expiring temporary ends ending planned plans scheduled starts reverts reverted live "
+        "running_out runs_out run_out coming_up upcoming on_hold going_to will",
+        "changed": "change changes changed changing happened happen miss missed undo override overrides news lately",
+        "status": "service services health status broken down hangs hanging is_it_you just_me reachable respond outage offline",
+        "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do who_am_i need…approval "
+        "need…approvals approvals…need second_person two_people",
+        "help": "help commands command documentation manual options examples how_do how_to how_can how_does_this how_would "
+        "difference_between i_type are_you",
     }
 )
 """Words for what Gatehouse has a view of."""
