@@ -31,7 +31,7 @@ from handlers.grammar.fields import NUMBER, expand_rows, reason_in
 from handlers.grammar.known import MAX_READINGS, Known, Names, word_set
 from handlers.grammar.parser import VERBS, parse, refs_of
 from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at, time_in_reason
-from handlers.grammar.tokens import MAX_COMMAND, WEB, Word, clean_text, split, strip_email, urls_typed
+from handlers.grammar.tokens import WEB, Word, clean_text, split, strip_email, urls_typed
 from handlers.grammar.vocabulary import (
     AFTER_ALL,
     ASKING,
@@ -239,8 +239,6 @@ def read(root: str, text: str, known: Known) -> Readings:
 
     *root* is empty where none was given. Raises Unclear for a time that could mean several things, and for what lacks a rule.
     """
-    if len(text) > MAX_COMMAND:
-        return Readings()
     words = split(ADDRESSEE.sub(r"\1", clean_text(text)))
     while words and words[0].keyword.lstrip("/") in VERBS.keys() - {root}:
         root, words = words[0].keyword.lstrip("/"), words[1:]
@@ -389,11 +387,7 @@ def _take_question(said: Sentence, *, is_asked: bool) -> None:
     """Note the word that makes a text a question: “can you …” makes none, and a complaint asks why."""
     first = next((at for at, word in enumerate(said.words) if word not in LED_IN), 0)
     after = said.words[first : first + 2]
-    if (
-        after[:1]
-        and after[0] in {"can", "could", "would", "will"}
-        and after[1:] in (["you"], ["someone"], ["somebody"])
-    ):
+    if {*after[:1]} & {"can", "could", "would", "will"} and {*after[1:]} & {"you", "someone", "somebody"}:
         said.take(first, 2)
     elif after and after[0] in ASKING and after != ["is", "now"]:
         said.question = after[0]
@@ -465,6 +459,9 @@ def _take_parts(said: Sentence) -> None:
     said.groups += _take_longest_part(said, said.known.groups, is_first=True)
 
 
+NEVER_NAMES: Final = FILLERS | REVERSING | SEVERAL | {"", ","}
+
+
 def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> list[str]:
     """Take the longest part of a name, and return the keys that it may mean."""
     words = said.words if said.act in CHANGES or names is said.known.members else said.included
@@ -472,13 +469,9 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> 
         for at in range(len(words) - length + 1):
             some = said.words[at : at + length]
             text = " ".join(some)
-            if not is_first and said.before(at) not in {"and", ","}:
-                continue
-            if {some[0], some[-1]} & (FILLERS | REVERSING | SEVERAL | {"", ","}) or TYPES.keys() | TOPICS.keys() >= {
-                *some
-            }:
-                continue
-            if len(text) < MIN_PART and not names.find_exact(text):
+            is_common = {some[0], some[-1]} & NEVER_NAMES or TYPES.keys() | TOPICS.keys() >= {*some}
+            is_short = len(text) < MIN_PART and not names.find_exact(text)
+            if is_common or is_short or not (is_first or said.before(at) in {"and", ","}):
                 continue
             if 0 < len(keys := _nearest(said, names.find_mentioned(text))) <= MAX_READINGS:
                 said.stranger |= names is said.known.members and _is_stranger(said, at, length, keys)
@@ -739,7 +732,7 @@ def _answer(said: Sentence) -> Readings:
     commands, words = _look_at(said)
     shown = _read_back(said, commands)[:MAX_READINGS]
     impossible = find_impossible(said)
-    is_lost = said.act in NEED_A_RULE and not impossible and said.root != "members"
+    is_lost = said.act in {"off", "on", "delete", "edit", "copy"} and not impossible and said.root != "members"
     if not shown and is_lost and not said.find_left(FILLERS | PRONOUNS):
         parse("rules", said.act)  # which asks for the rule
     unread = _find_unread(said, shown, words)
@@ -813,7 +806,8 @@ def _take_filters(said: Sentence) -> None:
     for at, word in enumerate(said.words):
         before, after = said.before(at), said.after(at)
         is_turned = not (REVERSING - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
-        is_state = _is_state(said, at)
+        is_state, is_mine = _is_state(said, at), word == "i" and "did" in said.words and said.question
+        is_type = word in TYPES and ({word, after} & LISTED or TYPES[word] in {"Redirect", "Cancel"})
         if word in STATUSES and (is_state or word not in {"on", "off", "live"} or after is None):
             if before in GOING or (is_turned and before not in NEGATIONS):
                 continue
@@ -821,22 +815,13 @@ def _take_filters(said: Sentence) -> None:
             _take_filter(
                 said, "status", status, at - (before in NEGATIONS | {"switched", "turned"} and is_state), at + 1
             )
-        elif (
-            not is_turned
-            and said.led != ["to"]
-            and word in TYPES
-            and (word in LISTED or after in LISTED or TYPES[word] in {"Redirect", "Cancel"})
-        ):
+        elif is_type and not is_turned and said.led != ["to"]:
             _take_filter(said, "type", type_word(TYPES[word]).casefold(), at, at + 1)
         elif word in {"on", "by"} and after == "":
             said.take(at)
         elif MENTION.fullmatch(said.typed[at].strip(AFTER_ALL)):
             _take_filter(said, "who", said.typed[at].strip(AFTER_ALL), at - (before == "by"), at + 1)
-        elif (
-            word in {"my", "mine"}
-            or (word == "me" and before == "by")
-            or (word == "i" and "did" in said.words and said.question)
-        ):
+        elif is_mine or word in {"my", "mine"} or (word == "me" and before == "by"):
             _take_filter(said, "who", "@me", at - (before == "by"), at + 1)
 
 
@@ -849,9 +834,6 @@ def _take_filter(said: Sentence, name: str, value: str, at: int, end: int) -> No
     if name not in said.filters:
         said.filters[name] = (value, " ".join(said.typed[at:end]).strip(AFTER_ALL))
         said.take(at, end - at)
-
-
-NEED_A_RULE: Final = word_set("off on delete edit copy")
 
 
 def _look_at(said: Sentence) -> Shown:
@@ -868,7 +850,6 @@ def _look_at(said: Sentence) -> Shown:
 
 
 Shown = tuple[list[Command], frozenset[str]]
-NOTHING: Final[Shown] = ([], frozenset())
 
 
 LEADING: Final = word_set("redirect redirects point points lead leads go goes")
@@ -976,9 +957,9 @@ def _show_lists(said: Sentence) -> Shown:
         words = SEVERAL | LACKING if lacking and is_once else SEVERAL - {"both"}
         return [MembersList(segment=having, without_segment=lacking)], words
     if said.act not in {"", "show"}:
-        return NOTHING
+        return [], frozenset()
     if said.filters.keys() & {"type", "status"} and not PRONOUNS & {*said.words}:
         return [RulesList()], word_set("all every ones only nothing else")
     if (said.act == "show" and said.is_about_members) or not MEMBERS.isdisjoint(said.words):
         return [MembersList()], SEVERAL
-    return ([RulesList()], SEVERAL) if {"rules", "all"} & {*said.words} else NOTHING
+    return ([RulesList()], SEVERAL) if {"rules", "all"} & {*said.words} else ([], frozenset())

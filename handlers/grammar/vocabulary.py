@@ -208,7 +208,6 @@ Rules match URLs: they can’t tell countries, browsers or visitors apart. > > v
     france italy russia china usa uk user_agent user_agents browser browsers chrome safari googlebot bots crawlers iphone iphones
     android mobile_users mobile_visitors cookie cookies referer if_header with_header logged_in_users
 Rules have no order: of two that match a URL, either may act. > rules check > priority order_of the_order above_the below_the
-    goes_first comes_first
 A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test rollout rotate
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
     status_code permanent_redirect permanently
@@ -225,14 +224,11 @@ Gatehouse sees no visits, sales or speed of your site. > gatehouse status > traf
     conversions page_views refund refunds invoice billing revenue response_time latency uptime error_logs access_logs load_time
 A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
-Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate certificates cert ssl tls cache
-    caches cached caching purge ttl nameserver nginx reboot
+Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate cert ssl tls cache caches
 Gatehouse can’t list what others may do: a request’s card names who can approve it. > gatehouse whoami > who_can who_may who_must
     who_is_allowed who_has_to who_approves
-Segments are made and renamed in the site’s dashboard only. > members segments > new_segment create_segment create_a_segment
-    rename_segment rename_the_segment delete_the_segment
-Gatehouse can’t make, rename or delete groups. > rules groups > new_group create_group create_a_group
-    rename_group rename_the_group delete_group delete_the_group
+Segments are made and renamed in the site’s dashboard only. > members segments > new_segment create_segment rename_segment
+Gatehouse can’t make, rename or delete groups. > rules groups > new_group create_group rename_group delete_group
 Gatehouse has no pages of its own: a rule can redirect to one. > rules new redirect > maintenance_page holding_page error_page
 """
 )
