@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
@@ -100,8 +101,10 @@ class Inquiry:
         if why is None and act.other_than:
             other = await self.directory.person(act.other_than)
             return Why.OWN_REQUEST if is_same_person(self.person, other) else None
-        in_principle = self.policy.judge(replace(act, about=None), self.person, self.place)
-        return Why.BEYOND_ROLE if why is Why.NO_ROLE and in_principle is None else why
+        if why is Why.NO_ROLE and act.about is not None:
+            with suppress(DirectoryUnavailable):
+                return await self.judge(replace(act, about=None)) or Why.BEYOND_ROLE
+        return why
 
     async def _look_up(self, asked: str) -> DirectoryUnavailable | None:
         """Look up once whether the person is in the channel or the group *asked*; return what went wrong."""

@@ -84,7 +84,10 @@ def needs_line(change: Change, where: str = "this channel") -> str:
     if change.decision.guard is Guard.CONFIRM:
         return f"Only <@{change.request.requester}> can confirm it{f' until {expires}' if expires else ''}."
     by = f" by {expires}" if expires else ""
-    return f"Needs {missing_approvals(change, where)}{by}.{_approvals_so_far(change)}"
+    told = (
+        "" if change.decision.approvers_summoned else "".join(f" {mention(each)}" for each in change.decision.summoned)
+    )
+    return f"Needs {missing_approvals(change, where)}{by}.{_approvals_so_far(change)}{told}"
 
 
 def missing_approvals(change: Change, where: str) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.edits import Edit, Kind, Need, Target
 from bot.changes.model.parts import Guard
 from bot.policy.file import read_policy
 from bot.policy.model import BREAK_GLASS, OPERATIONS, Channel, Person, Policy, Why, strictest
@@ -91,14 +91,6 @@ def two_sites(policy: Policy) -> None:
     assert policy.refusal("approve", of("S0BLOG001", "S0DOCS001"), SUPPORT, both.approvers) is Why.NO_ROLE
 
 
-def user_groups(policy: Policy) -> None:
-    assert policy.groups == {"S0ONCALL", "S0SUPPORT", "S0LEADS"}
-    assert policy.refusal("rule.update", of("S0ONCALL"), OPS) is None
-    assert policy.refusal("rule.update", of("S0SUPPORT"), OPS) is Why.NO_ROLE
-    assert policy.refusal("member.grant", of("S0SUPPORT"), OPS) is None
-    assert policy.refusal("rule.read", of(), OPS) is Why.NO_ROLE, "who left the groups"
-
-
 def unseen(policy: Policy) -> None:
     for operation in ("rule.create", "rule.update", "rule.delete"):
         guard = policy.guard_for(operation)
@@ -133,14 +125,38 @@ def christmas(policy: Policy) -> None:
     assert policy.refusal(BREAK_GLASS, of("S0ONCALL"), OPS, policy.guard_for("rule.update").break_glass) is None
 
 
-def marketing(policy: Policy) -> None:
+def need(host: str, operation: str = "rule.update") -> Need:
+    return Need(operation, host=host, group="")
+
+
+def checkout(policy: Policy) -> None:
+    (guard,) = policy.guards_for(need("checkout.example.com"))
+
+    assert policy.refusal("approve", of("S0PAYMENT"), OPS, guard.approvers) is None
+    assert policy.refusal("approve", SOMEBODY, OPS, guard.approvers) is Why.NO_ROLE
+    assert policy.guards_for(need("pay.checkout.example.com"), need("*"))[0] == guard
+    assert policy.guard_for("rule.update").guard is Guard.NONE
+
+
+def campaign(policy: Policy) -> None:
     team = of("S0MARKET1")
 
-    assert [policy.refusal(operation, team, OPS) for operation in ("rule.create", "rule.update")] == [None, None]
-    assert policy.refusal("rule.delete", team, OPS) is Why.NO_ROLE
-    guard = policy.guard_for("rule.create")
-    assert policy.refusal("approve", of("S0ONCALL"), OPS, guard.approvers) is None
-    assert policy.refusal("approve", team, OPS, guard.approvers) is Why.NO_ROLE
+    for operation in ("rule.create", "rule.update"):
+        (guard,) = policy.guards_for(need("xmas.campaign.example.com", operation))
+        assert policy.refusal(operation, team, OPS, about=need("campaign.example.com")) is None
+        for host in ("shop.example.com", "*", "campaign.example.com.evil.example"):
+            assert policy.refusal(operation, team, OPS, about=need(host)) is Why.NO_ROLE
+        assert policy.refusal("approve", of("S0ONCALL"), OPS, guard.approvers) is None
+        assert policy.refusal("approve", team, OPS, guard.approvers) is Why.NO_ROLE
+
+
+def staff(policy: Policy) -> None:
+    (guard,) = policy.guards_for(Need("member.grant", "blog", segment="staff"))
+
+    assert guard.ticket_in("for SUP-123, they called") == ("SUP-123", "https://tickets.example.com/SUP-123")
+    assert policy.refusal("approve", of("S0LEADS"), OPS, guard.approvers) is None
+    assert policy.refusal("approve", of("S0SUPPORT"), OPS, guard.approvers) is Why.NO_ROLE
+    assert policy.guards_for(Need("member.grant", "blog", segment="vip"))[0].guard is Guard.NONE
 
 
 PLAYS: Final[dict[str, Callable[[Policy], None]]] = {
@@ -151,11 +167,12 @@ PLAYS: Final[dict[str, Callable[[Policy], None]]] = {
     "On-call acts alone at night": alone_at_night,
     "Support may let people in, but not remove them": support,
     "Two sites with different people": two_sites,
-    "User groups as roles": user_groups,
     "Nothing goes live unseen": unseen,
     "Auditors read everything and change nothing": auditors,
     "A Christmas freeze": christmas,
-    "Marketing plans, on-call agrees": marketing,
+    "Checkout needs the payments team": checkout,
+    "Marketing may plan campaign redirects below its host": campaign,
+    "Staff needs a ticket and a lead": staff,
 }
 
 
@@ -163,6 +180,7 @@ def test_every_recipe_is_played() -> None:
     text = (ROOT / "docs" / "policy-cookbook.md").read_text()
 
     assert list(RECIPES) == list(PLAYS)
+    assert len(RECIPES) <= 13
     assert text.count("\n## ") == text.count("```toml") == len(RECIPES)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 
 from bot.changes.model.states import State
+from handlers.changes.people import mention
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague, undone
@@ -114,5 +115,6 @@ async def test_who_is_told_is_not_who_may_decide(alice: Colleague, cara: Colleag
     change = await alice.change_of(card)
     assert change.decision.summoned == mentioned
     assert "role leads" in alice.slack_text(card)
+    assert all(mention(each) in str(card.blocks) for each in mentioned)
     await cara.clicks(card, "Approve")
     await alice.sees_change(of=OLD)
