@@ -102,20 +102,12 @@ class Unauthorized(Refusal):
     """The key does not allow it: the service has the same text for somebody else's rule and a wrong key."""
 
 
-class GroupNotFound(Refusal):
-    """The group that the rule refers to does not exist."""
-
-
-class InvalidPairs(Refusal):
-    """The pairs do not match the schema of the rule's type."""
+class InvalidPart(Refusal):
+    """The group, the pairs or the type of the rule are refused."""
 
 
 class InvalidPayload(Refusal):
     """The rule as a whole is invalid."""
-
-
-class TypeChangeRefused(Refusal):
-    """An update tried to change the type of a rule."""
 
 
 class AlreadyExists(Refusal):
@@ -158,10 +150,10 @@ PERMANENT_CODES: Final = REFUSALS - {RateLimited.code} | {BadIdentifier.code, Un
 BY_MESSAGE: Final[dict[str, type[Refusal]]] = {
     "rule not found": NotFound,
     "unauthorized action": Unauthorized,
-    "group not found": GroupNotFound,
-    "rule pairs are invalid": InvalidPairs,
+    "group not found": InvalidPart,
+    "rule pairs are invalid": InvalidPart,
     "rule payload is invalid": InvalidPayload,
-    "rule type update not allowed": TypeChangeRefused,
+    "rule type update not allowed": InvalidPart,
 }
 """The error texts of the rules service's specification, without case and final period; they take precedence over the status."""
 

@@ -15,7 +15,7 @@ from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
-from bot.clients.errors import InvalidPairs, NotFound, TypeChangeRefused
+from bot.clients.errors import NotFound
 from bot.gatehouse import Gatehouse
 from bot.policy.inquiry import NotAllowed
 from bot.rules.edit import Problem, new_problems, problems
@@ -162,15 +162,10 @@ async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse:
 
 
 def _end_view(form: RuleForm, change: Change) -> View:
-    """Return the outcome; the service's refusal is shown at the field that it is about."""
+    """Return the outcome; of what the service refused, the form with its words."""
     if change.state is not State.FAILED:
         return end_of_form(change)
-    where = {
-        InvalidPairs.code: form.block_of_pair(1),
-        TypeChangeRefused.code: "type" if form.asks_type else "name",
-    }
-    words = f"Nothing was changed. {as_sentence(change.run.refusal.words)}"
-    return form.with_notes({where.get(change.run.refusal.code, ""): words}).view()
+    return form.with_notes({"": f"Nothing was changed. {as_sentence(change.run.refusal.words)}"}).view()
 
 
 @clicks("form.type")

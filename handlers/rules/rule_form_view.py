@@ -165,12 +165,9 @@ class RuleForm:
             return "name"
         if problem.field == "ruleType":
             return "type" if self.asks_type else "name"
-        return self.block_of_pair(problem.pair or 0, problem.field if problem.field != "source" else "value") or "name"
-
-    def block_of_pair(self, number: int, field: str = "value") -> str:
-        """Return the block id of *field*, else of the source, in pair *number*; empty where that isn't shown."""
-        is_shown = 0 < number <= len(self.pairs) and self.pairs[number - 1].key in self.shown_keys
-        return self.pairs[number - 1].block_of(field) if is_shown else ""
+        pair = self.pairs[problem.pair - 1] if problem.pair else None
+        is_shown = pair is not None and pair.key in self.shown_keys
+        return pair.block_of("value" if problem.field == "source" else problem.field) if pair and is_shown else "name"
 
     def with_notes(self, notes: Mapping[str, str]) -> Self:
         return replace(self, notes=notes)

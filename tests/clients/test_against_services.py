@@ -97,10 +97,10 @@ async def test_members_work_under_every_switch(services: Services, name: str, ch
 
 REFUSALS = [
     ({"name": ""}, errors.InvalidPayload),
-    ({"ruleType": "Cancel"}, errors.TypeChangeRefused),
-    ({"pairs": []}, errors.InvalidPairs),
-    ({"pairs": [{"destination": "x"}]}, errors.InvalidPairs),
-    ({"groupId": "Group_none"}, errors.GroupNotFound),
+    ({"ruleType": "Cancel"}, errors.InvalidPart),
+    ({"pairs": []}, errors.InvalidPart),
+    ({"pairs": [{"destination": "x"}]}, errors.InvalidPart),
+    ({"groupId": "Group_none"}, errors.InvalidPart),
 ]
 
 
