@@ -279,7 +279,7 @@ class Decisions:
         """Move the end of a temporary *change* to *ends_at*, later or sooner.
 
         *shown_end*: the end that *by* was shown. *is_back*: it had *ends_at* before *by* gave it another
-        end, or none, which nobody else has changed since. Raises NotTemporary, TimeIsPast, and as `require_end_changeable` does.
+        end, or none, which nobody else has changed since. Raises NotTemporary, TimeIsPast, and as `require` does.
         """
         if ends_at <= self.journal.now():
             raise TimeIsPast(as_typed)
@@ -294,12 +294,12 @@ class Decisions:
                 raise NotTemporary(held)
             return _with_end(held, ends_at, by, as_typed)
 
-        await self.require_end_changeable(change, by)
+        await self.require(change, Decision.CHANGE_END, by)
         event = "end_restored" if is_back else "end_moved"
         return await self.journal.record(change, event, by, update, request=request)
 
     async def keep(self, change: Change, *, by: str, request: str) -> Change:
-        """Keep a temporary *change*, without an end; raises NotTemporary, and as `require_end_changeable` does."""
+        """Keep a temporary *change*, without an end; raises NotTemporary, and as `require` does."""
 
         def update(held: Change) -> Change:
             if held.state not in IN_EFFECT or held.request.reverts_at is None or held.run.undone is not None:
@@ -307,17 +307,18 @@ class Decisions:
             kept = _with_end(held, None, by)
             return replace(kept, run=replace(kept.run, revert_failure=RevertFailure.NONE))
 
-        await self.require_end_changeable(change, by)
+        await self.require(change, Decision.CHANGE_END, by)
         return await self.journal.record(change, "made_permanent", by, update, request=request)
 
-    async def require_end_changeable(self, change: Change, by: str) -> None:
-        """Require that *by* alone may give *change* another end: as many as had to approve it would have to agree.
+    async def require(self, change: Change, decision: Decision, by: str) -> None:
+        """Require that *by* may take *decision* about *change*; another end takes as many people as had to approve it.
 
         Raises MoreMustAgree, and as `Rights.require` does.
         """
-        change = await self.rights.with_current_guard(change)
-        await self.rights.require(change, Decision.CHANGE_END, by, self.journal.now())
-        if change.decision.guard is Guard.APPROVE and change.decision.approvals_needed > 1:
+        is_end = decision is Decision.CHANGE_END
+        change = await self.rights.with_current_guard(change) if is_end else change
+        await self.rights.require(change, decision, by, self.journal.now())
+        if is_end and change.decision.guard is Guard.APPROVE and change.decision.approvals_needed > 1:
             raise MoreMustAgree(change)
 
 

@@ -57,8 +57,7 @@ def decision_buttons(change: Change, *, is_frozen: bool = False) -> list[Block |
     """
     destroys, is_own = change.edit.kind.destroys, change.decision.guard is Guard.CONFIRM
     yes = confirm_label(change) if is_own else APPROVE.get(change.edit.kind, "Approve")
-    asked = question(change, yes) if change.is_bulk or destroys else None
-    style = "danger" if destroys else "primary"
+    style, asked = "danger" if destroys else "primary", question(change, yes)
     override = decision_button(change, "Emergency override…", "break_glass") if change.decision.break_glass else None
     if is_own:
         no = f"Keep {thing_of(change)}" if destroys and not change.is_bulk else "Withdraw"
@@ -92,9 +91,8 @@ def _plan_buttons(change: Change) -> list[Block | None]:
     withdraw = decision_button(change, "Withdraw", "keep")
     if change.run.held in {Held.RIGHT, Held.POLICY}:
         return [decision_button(change, "Request again", "again"), withdraw]
-    yes = confirm_label(change)
     again = change.decision.guard is Guard.APPROVE and not change.decision.glass_broken
-    asked = question(change, yes) if not again and (change.is_bulk or change.edit.kind.destroys) else None
+    asked = None if again else question(change, confirm_label(change))
     return [
         decision_button(change, "Ask to do it now" if again else "Do it now", "now", confirm=asked),
         decision_button(change, "Change time…", "replan"),

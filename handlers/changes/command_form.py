@@ -12,6 +12,7 @@ from bot.gatehouse import Gatehouse
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import Block, code, context, section
 from handlers.blocks.modals import View, frame, metadata
+from handlers.changes.times import FOR_GOOD
 from handlers.errors import OldButton
 from handlers.gatehouse.commands import GatehouseFreezes, GatehouseInspect, GatehousePending, GatehouseUnfreeze
 from handlers.grammar.command import Command, Part, Rank, Rest, Unclear, slash
@@ -28,7 +29,6 @@ from handlers.slack.reply import Caller, Modal, Reply
 
 CALLBACK: Final = "v1.command"
 LENGTH: Final = "length"
-FOR_GOOD: Final = "good"
 LENGTHS: Final[Mapping[type[Command], Mapping[str, str]]] = {
     RulesOff: {
         FOR_GOOD: "Until I switch it on",

@@ -19,8 +19,10 @@ MAX_CONFIRM: Final = 30
 """Characters that Slack allows on a button of a confirm dialog."""
 
 
-def question(change: Change, yes: str) -> Block:
-    """Return the confirm dialog before *change* is approved, with *yes* on its button."""
+def question(change: Change, yes: str) -> Block | None:
+    """Return the confirm dialog before *change* is made, with *yes* on its button; None unless it destroys, or changes many."""
+    if not (change.is_bulk or change.edit.kind.destroys):
+        return None
     follows, starts = _consequence(change), change.request.starts_at
     # A confirm dialog has plain text, in which no time follows the reader's zone.
     if change.state is State.PROPOSED and starts is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Any, Final
 
 from bot.changes.model.change import Change
@@ -17,11 +16,13 @@ from handlers.blocks.modals import FULL_CHANGE
 from handlers.changes import card_view, full_view, notes_view
 from handlers.changes.cards import groups_of, tally_of
 from handlers.changes.entries import entries_of
-from handlers.changes.requests import resolve_start
+from handlers.changes.notes_view import Reasoned
+from handlers.changes.requests import resolve_end, resolve_start
+from handlers.changes.times import FOR_GOOD
 from handlers.changes.titles import request_title
 from handlers.errors import OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect
-from handlers.grammar.time_fields import parse_start
+from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.rules.rule_refs import find_change
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
 from handlers.slack.reply import Announced, Attached, Caller, Modal, Private, Reply
@@ -137,12 +138,23 @@ def _register_reason_button(name: str) -> None:
         form = notes_view.REASON_FORMS[name]
         if change.state is not form.state:
             raise AlreadyDecided(change)
-        await gatehouse.changes.decisions.rights.require(change, form.decision, caller.user)
-        return Modal(notes_view.reason_form(name, change, channel=caller.channel))
+        await gatehouse.changes.decisions.require(change, form.decision, caller.user)
+        return Modal(notes_view.reason_form(name, change, gatehouse.now(), channel=caller.channel))
 
 
-async def _replan(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
-    if (start := parse_start(text)) is None:
+async def _set_end(change: Change, sent: Reasoned, caller: Caller, gatehouse: Gatehouse) -> Change:
+    if sent.words == FOR_GOOD:
+        return await gatehouse.changes.decisions.keep(change, **_decision_args(caller))
+    if (expiry := parse_expiry(sent.words)) is None:
+        raise OldButton
+    ends, as_typed = await resolve_end(expiry, caller.asked_at or gatehouse.now(), caller, gatehouse)
+    return await gatehouse.changes.decisions.end_at(
+        change, **_decision_args(caller), ends_at=ends, as_typed=as_typed, shown_end=sent.shown_end
+    )
+
+
+async def _replan(change: Change, sent: Reasoned, caller: Caller, gatehouse: Gatehouse) -> Change:
+    if (start := parse_start(sent.words)) is None:
         raise OldButton
     begins, as_typed = await resolve_start(start, caller, gatehouse)
     return await gatehouse.changes.decisions.replan(
@@ -150,22 +162,22 @@ async def _replan(change: Change, text: str, caller: Caller, gatehouse: Gatehous
     )
 
 
-REASONED: Final[dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[Change]]]] = {
-    "deny": lambda change, why, c, g: g.changes.decisions.decide(change, Decision.DENY, c.user, reason=why),
-    "break_glass": lambda change, why, c, g: g.changes.decisions.decide(
-        change, Decision.BREAK_GLASS, c.user, reason=why
+REASONED: Final[dict[str, Callable[[Change, Reasoned, Caller, Gatehouse], Awaitable[Change]]]] = {
+    "deny": lambda change, sent, c, g: g.changes.decisions.decide(change, Decision.DENY, c.user, reason=sent.words),
+    "break_glass": lambda change, sent, c, g: g.changes.decisions.decide(
+        change, Decision.BREAK_GLASS, c.user, reason=sent.words
     ),
     "replan": _replan,
+    "until": _set_end,
 }
 """What each form of a card does with the submitted text."""
 
 
-async def _save(sent: notes_view.Reasoned, caller: Caller, gatehouse: Gatehouse) -> Recorded:
+async def _save(sent: Reasoned, caller: Caller, gatehouse: Gatehouse) -> Recorded:
     if sent.name not in REASONED:
         raise OldButton
     change = await gatehouse.changes.journal.get(sent.change)
-    decided = await REASONED[sent.name](change, sent.words, caller, gatehouse)
-    return Recorded(decided, partial(notes_view.end_view, sent.name))
+    return Recorded(await REASONED[sent.name](change, sent, caller, gatehouse), notes_view.end_view)
 
 
 for _name in ACTS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from bot.changes.model.change import Change
@@ -18,9 +19,9 @@ from handlers.blocks.modals import View, done_view, frame, metadata
 from handlers.changes.people import approval_words, decision_reason, mention
 from handlers.changes.phrases import phrases
 from handlers.changes.sentences import end_line, expired_words, held_line, revert_failure_line, sentence
-from handlers.changes.times import when
+from handlers.changes.times import FOR_GOOD, other_ends, when
 from handlers.changes.titles import STATES, mark_of, plain_title, request_title, title_of
-from handlers.grammar.time_fields import parse_start
+from handlers.grammar.time_fields import parse_expiry, parse_start
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +211,7 @@ class ReasonForm:
     """A form that asks for a reason, or for a time, before a *decision* about a change that is in *state*.
 
     *least*: characters that it needs; *missing*: the error where it has fewer, or isn't a time. *time*: the parser of a time.
+    *choices*: what of it can be chosen, of a change at a moment.
     """
 
     decision: Decision
@@ -219,10 +221,10 @@ class ReasonForm:
     hint: str
     intro: str
     missing: str
-    end: str
     least: int = 1
     state: State = State.PROPOSED
     time: Callable[[str], object] | None = None
+    choices: Callable[[Change, datetime], Mapping[str, str]] = lambda _, __: {}
 
 
 REASON_FORMS: Final[Mapping[str, ReasonForm]] = {
@@ -234,7 +236,6 @@ REASON_FORMS: Final[Mapping[str, ReasonForm]] = {
         hint="Shown on the card, in the channel.",
         intro="Nothing will be changed.",
         missing="Enter a reason.",
-        end=":no_entry_sign: *Denied.* The card shows your reason.",
     ),
     "replan": ReasonForm(
         Decision.REPLAN,
@@ -246,7 +247,18 @@ REASON_FORMS: Final[Mapping[str, ReasonForm]] = {
         hint="A time such as tomorrow 9:00 or Friday 18:00.",
         intro="",
         missing="Enter a time such as tomorrow 9:00 or Friday 18:00.",
-        end=":alarm_clock: *Time changed.* See its card.",
+    ),
+    "until": ReasonForm(
+        Decision.CHANGE_END,
+        state=State.APPLIED,
+        time=lambda text: text == FOR_GOOD or parse_expiry(text),
+        choices=other_ends,
+        title="Change end",
+        label="Or until",
+        submit="Change end",
+        hint="A time such as 18:00 or Friday 9:00, or how long from now, such as 3h.",
+        intro="",
+        missing="Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
     ),
     "break_glass": ReasonForm(
         Decision.BREAK_GLASS,
@@ -257,27 +269,29 @@ REASON_FORMS: Final[Mapping[str, ReasonForm]] = {
         intro=":rotating_light: *It takes effect at once, without an approval.* Those who could have approved are "
         "notified.",
         missing="Give a reason of at least ten characters.",
-        end=":rotating_light: *Emergency override recorded.* See the card.",
         least=10,
     ),
 }
 MAX_REASON: Final = 1000
 BLOCK: Final = "words"
+CHOICE: Final = "choice"
 
 
 def callback(name: str) -> str:
     return f"v1.decision.{name}"
 
 
-def reason_form(name: str, change: Change, *, channel: str) -> View:
-    """Return the form *name* about *change*."""
-    form = REASON_FORMS[name]
+def reason_form(name: str, change: Change, now: datetime, *, channel: str) -> View:
+    """Return the form *name* about *change* as it is *now*."""
+    form, ends = REASON_FORMS[name], change.request.reverts_at
+    choices = form.choices(change, now)
     blocks = [
         section(f"*{request_title(change)}?*\nRequested by <@{change.request.requester}>"),
         *([section(intro)] if (intro := _intro(name, change)) else []),
-        inputs.text(BLOCK, form.label, None, multiline=form.time is None, hint=form.hint),
+        *([inputs.radios(CHOICE, "New end", choices)] if choices else []),
+        inputs.text(BLOCK, form.label, None, optional=bool(choices), multiline=form.time is None, hint=form.hint),
     ]
-    about = {"name": name, "change": change.id, "channel": channel}
+    about = {"name": name, "change": change.id, "channel": channel, "ends": ends.isoformat() if ends else ""}
     return frame(form.title, blocks, callback_id=callback(name), submit=form.submit, metadata=about)
 
 
@@ -290,6 +304,8 @@ def _intro(name: str, change: Change) -> str:
             is_approved = decision.guard is Guard.APPROVE or decision.glass_broken
             again = "Another time has to be approved again." if is_approved else ""
             return " ".join(filter(None, [present, again]))
+        case "until":
+            return f"It reverts {when(request.reverts_at)}."
         case "break_glass" if request.starts_at is not None:
             return intro.replace("at once", f"{when(request.starts_at)}")
         case _:
@@ -298,18 +314,20 @@ def _intro(name: str, change: Change) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reasoned:
-    """A form that was sent: its *name*, the id of the *change*, and the *words*."""
+    """A form that was sent: its *name*, the id of the *change*, the *words*, typed or chosen, and the end that it showed."""
 
     name: str
     change: str
     words: str
+    shown_end: datetime | None = None
 
 
 def read(view: View) -> Reasoned:
     """Return the form as it was submitted."""
-    about = metadata(view)
-    words = inputs.typed_value(inputs.values_of(view), BLOCK) or ""
-    return Reasoned(str(about.get("name") or ""), str(about.get("change") or ""), words.strip())
+    about, values = metadata(view), inputs.values_of(view)
+    words = (inputs.typed_value(values, BLOCK) or "").strip() or inputs.typed_value(values, CHOICE) or ""
+    shown_end = datetime.fromisoformat(about["ends"]) if about.get("ends") else None
+    return Reasoned(str(about.get("name") or ""), str(about.get("change") or ""), words, shown_end)
 
 
 def errors(sent: Reasoned) -> dict[str, str]:
@@ -320,6 +338,6 @@ def errors(sent: Reasoned) -> dict[str, str]:
     return {BLOCK: f"Shorten it to {MAX_REASON:,} characters; it has {length:,}."} if length > MAX_REASON else {}
 
 
-def end_view(name: str, _: Change) -> View:
-    """Return what the form *name* shows at the end if it is still open."""
-    return done_view("Gatehouse", REASON_FORMS[name].end)
+def end_view(change: Change) -> View:
+    """Return what a form about *change* shows at the end if it is still open."""
+    return done_view("Gatehouse", f"{_outcome(change, None)}\n{sentence(change)}")

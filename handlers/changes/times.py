@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.states import State
 from bot.text.times import duration_words
 from handlers.blocks.messages import esc
 from handlers.blocks.messages import moment as date_token
+from handlers.changes.subject import new_status
+from handlers.grammar.time_fields import Expiry
 
 
 def when(moment: datetime | None) -> str:
@@ -61,3 +65,24 @@ def times_as_typed(change: Change) -> str:
     starts, ends = request.starts_at_as_typed, request.reverts_at_as_typed
     clock, _, zone = starts.rpartition(" ")
     return " – ".join(filter(None, [clock if clock and ends.endswith(f" {zone}") else starts, ends]))
+
+
+MORE: Final[Mapping[bool, Mapping[str, timedelta]]] = {
+    False: {"1 hour more": timedelta(hours=1), "2 hours more": timedelta(hours=2)},
+    True: {"1 day more": timedelta(days=1), "7 days more": timedelta(days=7), "30 days more": timedelta(days=30)},
+}
+"""How much longer a change may last by a click; of a member, in days."""
+TOMORROW: Final = {"until tomorrow 9:00": "Until tomorrow, 9:00"}
+FOR_GOOD: Final = "good"
+
+
+def other_ends(change: Change, now: datetime) -> dict[str, str]:
+    """Return the ends to choose from for a temporary *change*, as texts with their labels; they count from its end *now*."""
+    is_member, switched = change.edit.target.service == "members", new_status(change.edit)
+    # A time is written to the minute, and must not be sooner than the label says.
+    ends = max(change.request.reverts_at or now, now) + timedelta(minutes=1, microseconds=-1)
+    return {
+        **{Expiry.at_moment(ends + more).as_typed: label for label, more in MORE[is_member].items()},
+        **({} if is_member else TOMORROW),
+        FOR_GOOD: f"Keep {switched}" if switched else "Keep for good",
+    }

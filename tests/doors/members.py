@@ -141,7 +141,7 @@ async def temporary_grant_and_its_end(play: MemberPlay) -> None:
     await play.stays()
 
 
-@door(MembersGrant, "decide.end", "decide.until", "v1.end.form")
+@door(MembersGrant, "decide.end", "decide.until", "v1.decision.until")
 async def temporary_grant_extended_and_kept(play: MemberPlay) -> None:
     await play.is_granted("for 2h because of the net")
     for end in ("1 day more", "Keep for good"):

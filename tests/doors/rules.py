@@ -391,7 +391,7 @@ async def temporary_field_and_its_early_end(play: RulePlay) -> None:
     await play.stays()
 
 
-@door(RulesOff, RulesOn, "decide.until", "v1.end.form")
+@door(RulesOff, RulesOn, "decide.until", "v1.decision.until")
 async def temporary_extended_and_kept(play: RulePlay) -> None:
     await play.switches("for 2h because of the net")
     card = await play.alice.card("v1.decide.until")

@@ -94,7 +94,7 @@ def click(slack: LocalSlack, user: str, message: Message, decision: str) -> Sign
 
 def denial(slack: LocalSlack, user: str, change: Change, words: str) -> Signed:
     """*user* sends the form that *Deny…* opens."""
-    form = notes_view.reason_form("deny", change, channel=change.request.channel)
+    form = notes_view.reason_form("deny", change, change.created, channel=change.request.channel)
     view = slack.state.make_view(form, user)
     typed = {inputs.action_id(notes_view.BLOCK): {"type": "plain_text_input", "value": words}}
     values = {notes_view.BLOCK: typed}

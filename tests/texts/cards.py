@@ -19,7 +19,7 @@ from bot.rules.model import Groups
 from bot.rules.secrets import hide_secrets
 from handlers.blocks.masking import mask_message
 from handlers.blocks.messages import Message
-from handlers.changes import card_view, command_form, end_form, full_view, items_view, notes_view
+from handlers.changes import card_view, command_form, full_view, items_view, notes_view
 from handlers.changes.entries import entries_of
 from handlers.changes.items_view import Progress
 from tests.harness.proposing import change_of, with_fields
@@ -697,12 +697,9 @@ def forms() -> Iterator[Sample]:
         begun = command_form.read_begun(text)
         yield name, command_form.view(begun, {"Redirect_x1": "Old shop"}, OPS, sites=())
     delete = change(Kind.RULE_DELETE, State.PROPOSED, SALE, None, **asked(reason="not needed"))
-    for kind, member in ((Kind.RULE_UPDATE, None), (Kind.MEMBER_GRANT, ANNA)):
-        ends = NOW + timedelta(hours=2)
-        documents = (SALE, off(SALE)) if member is None else (member, with_vip(member))
-        yield f"another end: {kind}", end_form.view(change(kind, State.APPLIED, *documents, reverts_at=ends), NOW, OPS)
+    lasting = change(Kind.RULE_UPDATE, State.APPLIED, SALE, off(SALE), reverts_at=NOW + timedelta(hours=2))
     for name in notes_view.REASON_FORMS:
-        yield f"form: {name}", notes_view.reason_form(name, delete, channel=OPS)
+        yield f"form: {name}", notes_view.reason_form(name, lasting if name == "until" else delete, NOW, channel=OPS)
         for text in ("", "x" * 1_001):
             wrong = notes_view.errors(notes_view.Reasoned(name, delete.id, text))
             yield f"form: {name}, {len(text):,} characters", "\n".join(wrong.values())

@@ -1505,20 +1505,6 @@ Until: <>
 Why (optional): <>
 [Freeze]\
 """,
-            "another end: rule.update": """\
-┌ Change end
-Switch off “Sale 2026”: reverts at 2026-11-21 03:24 UTC.
-New end: <1 hour more>
-Or until (optional): <>
-[Change end]\
-""",
-            "another end: member.grant": """\
-┌ Change end
-Grant Anna Berg access to “vip” on blog: reverts at 2026-11-21 03:24 UTC.
-New end: <1 day more>
-Or until (optional): <>
-[Change end]\
-""",
             "form: deny": """\
 ┌ Deny
 Delete “Sale 2026”?
@@ -1537,6 +1523,17 @@ Another time has to be approved again.
 When?: <>
 [Change time]\
 """,
+            "form: until": """\
+┌ Change end
+Switch off “Sale 2026”?
+Requested by @alice
+It reverts 2026-11-21 03:24 UTC.
+New end: <1 hour more>
+Or until (optional): <>
+[Change end]\
+""",
+            "form: until, 0 characters": "Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
+            "form: until, 1,001 characters": "Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
             "form: replan, 0 characters": "Enter a time such as tomorrow 9:00 or Friday 18:00.",
             "form: replan, 1,001 characters": "Enter a time such as tomorrow 9:00 or Friday 18:00.",
             "form: break_glass": """\

@@ -347,7 +347,7 @@ def test_a_form_about_a_change_escapes_its_title_once(name: str, title: str) -> 
         request=ChangeRequest(requester="U0ALICE01", channel="C0OPS0001"),
     )
 
-    view = notes_view.reason_form(name, change, channel="C0OPS0001")
+    view = notes_view.reason_form(name, change, change.created, channel="C0OPS0001")
 
     assert_taken(view)
     shown = view["blocks"][0]["text"]["text"]
