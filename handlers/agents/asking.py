@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -19,10 +19,9 @@ from handlers.agents.proposals import Post, propose
 from handlers.agents.tools import CHANNEL, Tool, command_of
 from handlers.blocks import messages
 from handlers.blocks.masking import mask_message, mask_part
-from handlers.blocks.messages import WORD_JOINER, Block, Message, code, join_words, strip_markup
-from handlers.errors import Refusal, Words
+from handlers.blocks.messages import WORD_JOINER, Block, Message, join_words, strip_markup
 from handlers.explain.table import error_message
-from handlers.grammar.command import Command
+from handlers.grammar.command import Certain, Command
 from handlers.rules.rule_refs import NotOne
 from handlers.slack.replies import log_failure, record_refusal
 from handlers.slack.reply import Caller, Private
@@ -57,10 +56,10 @@ class Answer:
     is_error: bool = False
 
     @classmethod
-    def of(cls, message: Message, data: Mapping[str, Any], *, lead: str = FOREIGN, is_error: bool = False) -> Answer:
-        """Return *message* as an answer, below a *lead*, with every email and secret masked."""
+    def of(cls, message: Message, data: Mapping[str, Any], *, is_error: bool = False) -> Answer:
+        """Return *message* as an answer, with every email and secret masked."""
         shown = messages.without_buttons(mask_message(message).blocks)
-        return cls(f"{lead}\n\n{plain_text(shown)}", mask_part(data), tuple(shown), is_error)
+        return cls(f"{FOREIGN}\n\n{plain_text(shown)}", mask_part(data), tuple(shown), is_error)
 
 
 def plain_text(blocks: Iterable[Block]) -> str:
@@ -80,7 +79,11 @@ async def answer(tool: Tool, arguments: Mapping[str, Any], asker: Asker, gatehou
         caller = replace(caller, channel=await _channel(arguments.get(CHANNEL), command, caller, gatehouse))
         if tool.proposes:
             return Answer.of(*await propose(command, caller, gatehouse, post))
-        return await _read(command, caller, gatehouse)
+        # What was read before it began may be older than what the agent has just been told.
+        reply = await run(command, caller, gatehouse.with_context(CallContext(Priority.READ, time.monotonic())))
+        if not isinstance(reply, Private):
+            raise Certain("This opens a form, which only Slack has. Name what it is about.", about=(tool.kind,))
+        return Answer.of(reply.message, reply.data)
     except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
         log_failure(error, caller, tool.name)
         await record_refusal(error, caller, gatehouse)
@@ -91,18 +94,10 @@ async def answer(tool: Tool, arguments: Mapping[str, Any], asker: Asker, gatehou
         return Answer.of(message, data, is_error=True)
 
 
-async def _read(command: Command, caller: Caller, gatehouse: Gatehouse) -> Answer:
-    # What was read before it began may be older than what the agent has just been told.
-    reply = await run(command, caller, gatehouse.with_context(CallContext(Priority.READ, time.monotonic())))
-    if not isinstance(reply, Private):
-        return Answer("This needs a form in Slack. Name what it is about.", is_error=True)
-    return Answer.of(reply.message, reply.data)
-
-
 async def _channel(named: object, command: Command, caller: Caller, gatehouse: Gatehouse) -> str:
     """Return the id of the channel that an agent *named*, by its id or its name; empty where it may leave it out.
 
-    Raises NotTheirChannel where it must not, or *caller* isn't there, and DirectoryUnavailable.
+    Raises Certain where it must not, or *caller* isn't there, and DirectoryUnavailable.
     """
     if not named and not command.writes:
         return ""
@@ -110,31 +105,17 @@ async def _channel(named: object, command: Command, caller: Caller, gatehouse: G
     wanted = str(named or "").removeprefix("#")
     found = [channel for channel, name in theirs.items() if wanted in {channel, name}]
     if len(found) != 1:
-        raise NotTheirChannel(wanted, await _places_for(command, theirs, caller, gatehouse))
+        raise await _not_theirs(wanted, command, theirs, caller.user, gatehouse)
     return found[0]
 
 
-async def _places_for(
-    command: Command, theirs: Mapping[str, str], caller: Caller, gatehouse: Gatehouse
-) -> Sequence[str]:
-    """Return the channels where *caller* may run *command*, those of their last changes first, as far as was looked."""
-    recent = [entry.channel for entry in await gatehouse.store.audit.find(Filters(who=caller.user), MAX_PLACES)]
+async def _not_theirs(
+    named: str, command: Command, theirs: Mapping[str, str], user: str, gatehouse: Gatehouse
+) -> Certain:
+    """Return the error with the channels where *user* may run *command*, those of their last changes first."""
+    recent = [entry.channel for entry in await gatehouse.store.audit.find(Filters(who=user), MAX_PLACES)]
     places = list(dict.fromkeys(each for each in (*recent, *theirs) if each in theirs))[:MAX_PLACES]
-    may = gatehouse.access.is_allowed
-    return [f"{each} (#{theirs[each]})" for each in places if await may(caller.user, each, *command.acts())]
-
-
-class NotTheirChannel(Refusal):
-    """The channel that an agent named isn't one that its person is in; *places*: those where they could."""
-
-    named: str
-    places: Sequence[str]
-
-    def words(self) -> Words:
-        what = (
-            f"You aren’t in a channel {code(self.named, 60)} that Gatehouse sees."
-            if self.named
-            else "In which channel?"
-        )
-        could = join_words([code(each) for each in self.places], "or", most=5)
-        return Words(what, next=f"Name one where this can be requested: {could}." if could else "")
+    could = [each for each in places if await gatehouse.access.is_allowed(user, each, *command.acts())]
+    names = join_words([f"{each} (#{theirs[each]})" for each in could], "or", most=5) or "none"
+    what = f"You aren’t in a channel “{named[:60]}” that Gatehouse sees." if named else "In which channel?"
+    return Certain(f"{what} Where this can be asked: {names}.", about=(type(command),))

@@ -25,8 +25,7 @@ from handlers.changes.cards import as_shown, groups_of
 from handlers.changes.diff import without_secrets
 from handlers.changes.requests import Rehearsed, zone_of
 from handlers.changes.titles import request_title
-from handlers.errors import Refusal, Words
-from handlers.grammar.command import Command
+from handlers.grammar.command import Certain, Command
 from handlers.grammar.command_sentences import Context, sentence
 from handlers.grammar.parser import expand, parse
 from handlers.grammar.time_fields import Expiry, Start
@@ -47,19 +46,10 @@ Post = Callable[[str, Message], Awaitable[object]]
 """Posts a direct message to a person."""
 
 
-class NoProposal(Refusal):
-    """Why something isn't a proposal, or not any more."""
-
-    what: str
-
-    def words(self) -> Words:
-        return Words(self.what, next="Ask the agent for another proposal.")
-
-
 async def propose(command: Command, caller: Caller, gatehouse: Gatehouse, post: Post) -> tuple[Message, dict[str, Any]]:
     """Send *caller* what *command* would do; return what their agent is told of that, and the same as data.
 
-    Raises TooFast, NoProposal, and as the request itself does.
+    Raises TooFast, Certain where it is too long, and as the request itself does.
     """
     gatehouse.limits.take(PROPOSALS, caller.user)
     command = expand(command, await look_up(command, caller, gatehouse))
@@ -77,16 +67,16 @@ async def _rehearse(command: Command, caller: Caller, gatehouse: Gatehouse) -> R
         await run(command, replace(caller, public=False, rehearses=True, confirmed=True), gatehouse)
     except Rehearsed as tried:
         return tried
-    raise NoProposal("This isn’t one request.")
+    raise Certain("This isn’t one request.")
 
 
 def _exact(command: Command, tried: Rehearsed) -> Command:
     """Return *command* with ids for names and moments for times: it means the same whenever it is run."""
     request, keys = tried.change.request, tuple(item.target.key for item in tried.proposal.items)
     exact: dict[str, Any] = {"refs": keys} if command.refs else {}
-    if command.start is not None and request.starts_at is not None:
+    if request.starts_at is not None:
         exact["start"] = Start.at_moment(request.starts_at)
-    if command.expiry is not None and request.reverts_at is not None:
+    if request.reverts_at is not None:  # also that of a start such as from 9:00 to 17:00
         exact["expiry"] = Expiry.at_moment(request.reverts_at)
     return command.with_fields(**exact)
 
@@ -100,7 +90,7 @@ def _seal(tried: Rehearsed) -> str:
 
 
 async def _card(command: Command, tried: Rehearsed, caller: Caller, gatehouse: Gatehouse, lead: str = "") -> Message:
-    """Return the message that shows what *command* would do, as its card in the channel will; raises NoProposal.
+    """Return the message that shows what *command* would do, as its card in the channel will; raises Certain.
 
     *lead*: what to say first.
     """
@@ -112,7 +102,7 @@ async def _card(command: Command, tried: Rehearsed, caller: Caller, gatehouse: G
     until = int(gatehouse.now().timestamp()) + LIFETIME_SECONDS
     value = json.dumps([caller.agent, caller.channel, command_text(command), _seal(tried), until], ensure_ascii=False)
     if (do := button("Request it", "v1.proposal.do", value, style="primary")) is None:
-        raise NoProposal("That is too long for one proposal.")
+        raise Certain("That is too long for one proposal.", about=(type(command),))
     agent = f"The agent {quote(caller.agent)} proposes"
     return messages.message(
         f"{agent}: {request_title(change)}".replace("`", ""),
@@ -132,7 +122,7 @@ async def request_proposed(click: Click, caller: Caller, gatehouse: Gatehouse) -
     """Request what an agent proposed; where it isn't any more what was shown, show it again."""
     agent, channel, text, seal, until = json.loads(click.value)
     if until < gatehouse.now().timestamp():
-        raise NoProposal("This proposal is more than a day old.")
+        raise Certain("This proposal is more than a day old. Ask the agent for another one.")
     if channel not in await gatehouse.channels_of(caller.user):
         raise NotAllowed(Why.NOT_HERE, "use", caller.user)
     there = replace(caller, channel=channel, agent=agent, confirmed=True, replacing=True)

@@ -100,23 +100,22 @@ def event_text(entry: Entry, *, public: bool) -> str:
     reason = str(detail.get("reason") or detail.get("why") or "")
     shown = public_text(reason, 120) if public else esc(reason, 120)
     kind, _, name = entry.target.partition("/")
-    if entry.event in OF_TOKENS:
-        return f"{OF_TOKENS[entry.event]} the agent {quote(name)}"
-    if entry.event in OF_FREEZES and kind == "freeze":
-        return f"{OF_FREEZES[entry.event].format(name=esc(name, 120))}{f' (“{shown}”)' if reason else ''}"
+    if entry.event in OTHER_ACTS and kind in {"freeze", "agent"}:
+        return f"{OTHER_ACTS[entry.event].format(name=esc(name, 120))}{f' (“{shown}”)' if reason else ''}"
     said = f": {shown}" if reason else ""
     return f"{esc(entry.event.replace('_', ' '), 40)} {target_name(entry.target, public=public)}{said}"
 
 
-OF_FREEZES: Final = {
+OTHER_ACTS: Final = {
     "froze": "froze {name}",
     "wants_to_lift": "asked to lift the freeze of {name}",
     "lifted": "lifted the freeze of {name}",
+    "token_made": "made a token for the agent {name}",
+    "token_ended": "ended the token of the agent {name}",
 }
-"""What people do to freezes."""
+"""What people do to freezes, and about agents."""
 
 
-OF_TOKENS: Final = {"token_made": "made a token for", "token_ended": "ended the token of"}
 EXPORTS: Final = {"exporting": "began to export", "exported": "exported"}
 RECORDS: Final = {"rules": "rule", "members": "member", "audit": "audit event"}
 """What one record of an export is called."""

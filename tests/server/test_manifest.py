@@ -145,3 +145,14 @@ def test_over_http_everything_has_an_address_and_over_a_websocket_nothing() -> N
 
 def test_the_manifest_in_the_tree_is_the_printed_one() -> None:
     assert yaml.safe_load((ROOT / "manifest.yml").read_text()) == document(URL)
+
+
+def test_slackbot_is_let_in_where_it_was_asked_for() -> None:
+    url = "https://gatehouse.example.com/slack/events"
+    with_agents, scopes = document(url, agents=True), document(url)["oauth_config"]["scopes"]["bot"]
+
+    server = {"url": "https://gatehouse.example.com/mcp", "auth_type": "slack_identity_auth"}
+    assert with_agents["mcp_servers"] == {"gatehouse": server}
+    assert with_agents["oauth_config"]["scopes"]["bot"] == [*scopes, "mcp:connect"]
+    assert document(None, agents=True) == document(None)
+    assert "mcp_servers" not in document(url)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from itertools import product
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -15,11 +18,14 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.model.states import State
+from bot.server.app import running
+from bot.settings import CannotStart
 from bot.store.audit import Filters
 from bot.store.tables import metadata
 from handlers.agents.tools import TOOLS
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox, Transport
+from sandbox.demo import settings as demo_settings
 from sandbox.gatehouse import ALICE, BOB, CARA, DAN, ERIN, FRANK, SHOP
 from sandbox.slack.message import Message
 from tests.conftest import OPS, SUPPORT, Clock
@@ -38,7 +44,7 @@ PROPOSALS: Final[Mapping[str, dict[str, Any]]] = {
     "propose_rules_off": {"refs": [OLD, "Redirect_help1"], "expiry": "until 23:59", "because": "it loops until 18:00"},
     "propose_rules_set": {"refs": [OLD], "fields": {"destination": "https://shop.example.com/x"}},
     "propose_rules_make": {"type": "block", "source": "https://shop.example.com/promo", "match": "below"},
-    "propose_rules_group": {"switch": "on", "group": "Experiments", "start": "tomorrow 9:00"},
+    "propose_rules_group": {"switch": "on", "group": "Experiments", "start": "tomorrow from 9:00 to 17:00"},
     "propose_rules_delete": {"refs": ["Old shop"]},
     "propose_members_grant": {"emails": [ANNA], "segments": ["vip"], "expiry": "for 2h"},
     "propose_members_revoke": {"emails": [ANNA], "segments": ["free"]},
@@ -163,6 +169,8 @@ async def test_a_proposal_writes_nothing_and_its_click_requests_what_it_showed(
     (change,) = (each for each in await all_changes(alice.store) if not each.set_id)
     assert (change.request.requester, change.request.agent, card.channel) == (ALICE.id, "Slackbot", OPS)
     assert change.decision.guard == told.data["guard"]
+    ends = change.request.reverts_at or change.request.revert_after
+    assert bool(ends) == bool({"expiry", "start"} & PROPOSALS[tool].keys())
 
 
 @pytest.mark.threat("A19")
@@ -229,6 +237,22 @@ async def test_a_token_asks_as_the_person_who_made_it(workspace: Sandbox, alice:
 
     await alice.says("/gatehouse token CLAUDE off")
     assert (await second.post(body)).status_code == 401
+
+
+async def test_without_the_extra_the_start_says_what_to_install(
+    workspace: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.delitem(sys.modules, "bot.server.agents", raising=False)
+    chosen = demo_settings(workspace.slack, workspace.services, tmp_path / "another.db")
+    with pytest.raises(CannotStart, match=r"gatehouse\[agents\]"):
+        async with running(chosen.model_copy(update={"agents": True})):
+            pass
+
+
+def test_who_lets_no_agent_in_does_not_load_their_sdk() -> None:
+    code = "import sys, bot.server.app; sys.exit('mcp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603  ours
 
 
 @pytest.mark.parametrize("agents", [False])
