@@ -52,6 +52,7 @@ BEFORE = [
 ]
 
 
+@pytest.mark.first(50)
 @pytest.mark.parametrize("start", ["\t", "\r", "\n", *(before + sign for before in BEFORE for sign in STARTS)])
 def test_no_cell_begins_a_formula(start: str) -> None:
     (row,) = rows(export_lines([member(name=f"{start}cmd|'/c calc'!A1", allowedSegments=[f"{start}1"])], "blog"))

@@ -74,7 +74,8 @@ def row_of(blocks: Iterator[Block]) -> tuple[list[Block], list[Block]]:
     return [one for one in elements if one["type"] == "button"], [each for one in menus for each in one["options"]]
 
 
-@pytest.mark.parametrize("state", State)
+@pytest.mark.first(4)
+@pytest.mark.parametrize("state", sorted(State))
 def test_a_card_has_at_most_three_buttons_and_one_menu(state: State) -> None:
     freezes, overriders = ((None, FREEZE), ((), ("oncall",))) if state in WAITS else ((None,), ((),))
     for (one, progress), freeze, overrides in product(changes(state), freezes, overriders):

@@ -56,6 +56,7 @@ def drawn(shown: Change) -> Any:
 
 
 @pytest.mark.threat("E7")
+@pytest.mark.first(8)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_no_card_tells_a_secret_of_any_shape_in_any_place(shape: str) -> None:
     for shown in changes_with(shape):
@@ -63,6 +64,7 @@ def test_no_card_tells_a_secret_of_any_shape_in_any_place(shape: str) -> None:
         assert find_secrets([card.text, card.blocks]) == [], shown.edit
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("unit", ["a%3D", "token=abc&", "aB3"])
 def test_a_card_searches_no_more_than_it_can_show(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     searched = 0

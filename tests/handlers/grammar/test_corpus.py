@@ -90,7 +90,7 @@ QUESTIONS: Final = [
 ]
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("word", ["zebra", "not", "last", "on", "my", "except"])
 def test_a_word_that_is_put_into_a_question_changes_the_answer_or_is_told(word: str) -> None:
     ignored = []
@@ -104,9 +104,12 @@ def test_a_word_that_is_put_into_a_question_changes_the_answer_or_is_told(word: 
     assert ignored == [], ignored
 
 
-def test_a_word_that_is_taken_out_of_a_question_changed_the_answer_or_says_nothing() -> None:
+@pytest.mark.first(1)
+@pytest.mark.parametrize("first", range(4))
+def test_a_word_that_is_taken_out_of_a_question_changed_the_answer_or_says_nothing(first: int) -> None:
+    """Of every fourth question."""
     idle = []
-    for one, before in QUESTIONS:
+    for one, before in QUESTIONS[first::4]:
         words = one.says.split()
         for at, word in enumerate(words):
             shorter = replace(one, says=" ".join([*words[:at], *words[at + 1 :]]))

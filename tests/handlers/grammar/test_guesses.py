@@ -267,6 +267,7 @@ def test_what_was_done_and_the_opposite_of_a_verb_are_no_request(verb: str) -> N
             assert not [each for each in read("", f"{form} {named}", KNOWN).commands if each.writes], form
 
 
+@pytest.mark.first(64)
 @pytest.mark.parametrize("what", ["all changes", "approvals until 6pm", "all changes until 6pm", "the plans for 2h"])
 @pytest.mark.parametrize("verb", sorted(CHANGING))
 def test_a_verb_of_a_change_is_told_where_something_is_only_shown(verb: str, what: str) -> None:
