@@ -95,10 +95,9 @@ class Proposer:
         limits = [at + more for at, more in ends if at is not None]
         guard = max(rule.guard, asked or Guard.NONE, key=STRENGTH.index)
         expires = min([change.created + rule.expires, *limits])
-        ticket, url = self.access.find_ticket(change)
         return replace(
             change,
-            request=replace(request, ticket=ticket, ticket_url=url),
+            request=replace(request, reason_url=self.access.link_reason(change)),
             decision=replace(rule.decision, guard=guard, summoned=standing.summoned, expires=expires),
         )
 

@@ -99,10 +99,6 @@ class Approvers:
         named = self.access.policy().named_ids(rule.approvers if rule.notify is None else rule.notify)
         if named or rule.notify is not None:
             return tuple([each for each in named if each != self.requester and not await self._is_barred(each)])
-        return await self.some_able(rule)
-
-    async def some_able(self, rule: GuardRule) -> tuple[str, ...]:
-        """Return some people who could approve under *rule* now, those that the policy names first."""
         able: list[str] = []
         with suppress(DirectoryUnavailable):
             candidates, _ = await self._candidates(rule)
@@ -218,12 +214,6 @@ class Access:
             await approvers.require_enough(rule)
         return Standing(rule, await approvers.people_to_mention(rule))
 
-    async def explain(self, wanted: Collection[Need], requester: str, channel: str) -> tuple[GuardRule, Sequence[str]]:
-        """Return what *wanted* requires, and some people who could approve it now; raises as `requirements_for` does."""
-        rule = (await self.requirements_for(wanted, requester, channel)).rule
-        able = await Approvers(self, requester, channel, wanted).some_able(rule) if rule.guard is Guard.APPROVE else ()
-        return rule, able
-
     async def _resolve_guard(self, rule: GuardRule, approvers: Approvers) -> GuardRule:
         """Return *rule* with APPROVE_OR_CONFIRM replaced by one of the two, depending on whether somebody else could approve.
 
@@ -242,15 +232,13 @@ class Access:
             return alone
         return rule.model_copy(update={"guard": Guard.APPROVE})
 
-    def find_ticket(self, change: Change) -> tuple[str, str]:
-        """Return the ticket that the reason of *change* names and its URL, empty for none.
+    def link_reason(self, change: Change) -> str:
+        """Return the URL of what the reason of *change* names, empty for none; raises ReasonRequired.
 
-        Raises ReasonRequired where a guard requires another reason. What undoes another change has one in that.
+        What undoes another change has its reason in that.
         """
-        request = change.request
-        rules = self.policy().guards_for(*change.needs) if request.cause is None else ()
-        found = [rule.ticket_in(request.reason) for rule in rules]
-        return next((each for each in found if each[0]), ("", ""))
+        rules = self.policy().guards_for(*change.needs) if change.request.cause is None else ()
+        return next(filter(None, [rule.link_of(change.request.reason) for rule in rules]), "")
 
     def is_own_undo(self, change: Change) -> bool:
         """Whether *change* undoes an act of its own requester, and the policy requires nobody else to agree to that."""

@@ -16,7 +16,7 @@ import structlog
 from pydantic import ValidationError
 
 from bot.policy.freezes import Freeze
-from bot.policy.model import DEFAULT, SLACK_ID, Channels, GuardRule, Policy, Role
+from bot.policy.model import DEFAULT, PLACE, SLACK_ID, Channels, GuardRule, Policy, Role
 
 log = structlog.get_logger(__name__)
 
@@ -35,6 +35,7 @@ MENDS: Final[Mapping[str, str]] = {
     "literal_error": "write {expected}",
     "missing": "is not set",
     "model_type": "write a table, such as [roles.oncall]",
+    "string_pattern_mismatch": "write a URL with {{}} in it, such as https://tickets.example.com/{{}}",
     "string_type": "write a text in quotes",
     "tuple_type": 'write a list, such as ["oncall"]',
 }
@@ -43,6 +44,7 @@ KEYS: Final = {
     field.alias or name
     for model in (Policy, Channels, Role, GuardRule, Freeze)
     for name, field in model.model_fields.items()
+    if field.alias != PLACE
 }
 """Every setting of a policy."""
 EMPTY: Final = "the file is empty. Write a policy, or leave POLICY_FILE unset to run without roles"
@@ -100,6 +102,8 @@ def read_policy(path: str) -> Policy:
             raise BadPolicy(path, [Wrong("", EMPTY)])
         # Collected before the model is checked, so that one look at the file names everything that is wrong.
         unknown = _unknown_roles(tables)
+        for index, guard in _guards_in(tables):
+            guard[PLACE] = f"guards.{index + 1}, line {_line_of(f'guards.{index + 1}', lines)}"
         policy = Policy.model_validate(tables)
     except FileNotFoundError as error:
         raise BadPolicy(path, [Wrong("", "the file is not there")]) from error
@@ -117,7 +121,7 @@ def read_policy(path: str) -> Policy:
         raise BadPolicy(path, [Wrong("", "holds a number or a list that is too long to be read")]) from error
     if unknown:
         raise BadPolicy(path, [replace(each, line=_line_of(each.key, lines)) for each in unknown])
-    return policy.with_lines([_line_of(f"guards.{number}", lines) for number, _ in enumerate(policy.guards, 1)])
+    return policy
 
 
 QUOTES: Final = re.compile("[\"']")
@@ -148,18 +152,23 @@ def _line_of(key: str, lines: Mapping[str, int]) -> int:
 
 def _unknown_roles(tables: dict[str, Any]) -> list[Wrong]:
     """Return the roles that guards name and ``[roles]`` doesn't define, whatever else is wrong with the file."""
-    roles, guards = tables.get("roles"), tables.get("guards")
+    roles = tables.get("roles")
     known = list(roles) if isinstance(roles, dict) else []
     there = f"there are {', '.join(known)}" if known else "there are no roles"
     wrong = []
-    for index, guard in enumerate(guards if isinstance(guards, list) else []):
+    for index, guard in _guards_in(tables):
         for key in ("approvers", "break_glass", "notify"):
-            names = guard.get(key) if isinstance(guard, dict) else None
+            names = guard.get(key)
             for place, name in enumerate(names if isinstance(names, list) else []):
                 is_id = key == "notify" and isinstance(name, str) and SLACK_ID.fullmatch(name)
                 if isinstance(name, str) and name not in known and not is_id:
                     wrong.append(_locate_error(("guards", index, key, place), f"there is no role “{name}”; {there}"))
     return wrong
+
+
+def _guards_in(tables: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+    guards = tables.get("guards")
+    return [pair for pair in enumerate(guards if isinstance(guards, list) else []) if isinstance(pair[1], dict)]
 
 
 def _error_words(error: Any) -> str:

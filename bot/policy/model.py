@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -12,15 +12,14 @@ from functools import cache
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from bot.changes.model.edits import Kind, Need
 from bot.changes.model.parts import ChangeDecision, Guard
 from bot.policy.freezes import Freeze, Host
 from bot.rules.expressions import CannotTell, compile_expression
-from bot.rules.hosts import ANY_HOST, matches_any
+from bot.rules.hosts import matches_any, may_match
 from bot.rules.model import RULE_ID
-from bot.rules.url import absolute_url
 from bot.text.times import seconds_of
 
 READS: Final = ("rule.read", "member.read", "audit.read")
@@ -189,15 +188,16 @@ class _Limited(_Strict):
         """Return all that its lists name; empty where it holds for everything."""
         return (*self.site, *self.host, *self.group, *self.segment)
 
-    def covers(self, need: Need) -> bool:
-        """Whether *need* is within its lists, as far as it is known; a source of any host only where all hosts are.
+    def covers(self, need: Need, matches: Callable[[str, Iterable[str]], bool] = matches_any) -> bool:
+        """Whether *need* is within its lists, as far as it is known.
 
-        Lists of hosts alone cover no members, and those of sites alone no rules.
+        *matches*: `may_match` where a source of any host is within as well. Lists of hosts alone cover no members, and those of
+        sites alone no rules.
         """
         names = CONCERNED.get(need.operation.partition(".")[0], ())
         named = [(patterns, getattr(need, name)) for name in names if (patterns := getattr(self, name))]
         return bool(named or not self.limits) and all(
-            value is None or matches_any(value, patterns) for patterns, value in named
+            value is None or matches(value, patterns) for patterns, value in named
         )
 
 
@@ -230,17 +230,15 @@ def _require_expression(text: str) -> str:
     return text
 
 
-def _require_template(text: str) -> str:
-    if text and (text.count("{}") != 1 or absolute_url(text.replace("{}", "x")) is None):
-        raise ValueError("write a URL with {} in it, such as https://tickets.example.com/{}")
-    return text
-
-
 @dataclass(eq=False)
 class ReasonRequired(Exception):
     """The guard requires a reason, or another one. *hint*: what it has to be, in the words of the policy."""
 
     hint: str
+
+
+PLACE: Final = " place"
+"""No key of a file is called so."""
 
 
 class GuardRule(_Limited):
@@ -264,26 +262,25 @@ class GuardRule(_Limited):
     """An expression that has to match some of the reason."""
     hint: str = ""
     """What the reason has to be, as people are told."""
-    url: Annotated[str, AfterValidator(_require_template)] = ""
+    url: Annotated[str, Field(pattern=r"^https?://[^\s{}]+\{\}[^\s{}]*$")] | None = None
     """Where what the pattern matched is found; ``{}`` stands for it."""
+    place: str = Field("default", alias=PLACE)
+    """Where it is in the file, by its key and line."""
 
     @model_validator(mode="after")
     def _require_reason(self) -> Self:
-        if self.url and not self.pattern:
-            raise ValueError("url needs a pattern, which says what to put in place of {}")
-        if (self.pattern or self.hint) and self.reason is None:
-            raise ValueError('pattern and hint need reason = "required"')
+        if (self.pattern or self.hint or self.url) and self.reason is None:
+            raise ValueError('pattern, hint and url need reason = "required"')
         return self
 
-    def ticket_in(self, reason: str) -> tuple[str, str]:
-        """Return what the pattern matches of *reason*, and its URL; empty without a pattern or a URL. Raises ReasonRequired."""
+    def link_of(self, reason: str) -> str:
+        """Return the URL of what the pattern matches of *reason*; empty for none. Raises ReasonRequired."""
         if self.reason is None:
-            return "", ""
-        found = compile_expression(self.pattern).search(reason) if self.pattern else None
-        if not any(map(str.isalnum, reason)) or (self.pattern and not found):
+            return ""
+        found = compile_expression(self.pattern).search(reason)
+        if found is None or not any(map(str.isalnum, reason)):
             raise ReasonRequired(self.hint)
-        ticket = found[0] if found and self.url else ""
-        return ticket, self.url.replace("{}", quote(ticket, safe="")) if ticket else ""
+        return (self.url or "").replace("{}", quote(found[0] or reason, safe=""))
 
     @property
     def decision(self) -> ChangeDecision:
@@ -302,7 +299,7 @@ class GuardRule(_Limited):
 
     def may_fit(self, need: Need) -> bool:
         """Whether it fits *need*, or may: the source of a rule may match any host."""
-        return self.fits(replace(need, host=None) if need.host == ANY_HOST else need)
+        return fits(need.operation, self.operation) and self.covers(need, may_match)
 
 
 @cache
@@ -368,20 +365,6 @@ class Policy(_Strict):
     guards: tuple[GuardRule, ...] = ()
     freeze: tuple[Freeze, ...] = ()
     """The freezes: what nobody may change for a while, whatever their roles."""
-    _lines: Sequence[int] = PrivateAttr(())
-
-    def with_lines(self, lines: Sequence[int]) -> Self:
-        """Return this policy with the lines of its file at which its guards begin."""
-        self._lines = lines
-        return self
-
-    def place_of(self, rule: GuardRule) -> str:
-        """Return where *rule* is in the file, by its key and line; “default” for what no guard fits."""
-        number = self.guards.index(rule) if rule in self.guards else None
-        if number is None:
-            return "default"
-        line = f", line {self._lines[number]}" if number < len(self._lines) else ""
-        return f"guards.{number + 1}{line}"
 
     @property
     def groups(self) -> frozenset[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 
 from bot.changes.model.edits import Kind, Need
 from bot.changes.model.parts import Guard
-from bot.policy.model import APPROVE, CONCERNED, GuardRule, Policy, fits
+from bot.policy.model import APPROVE, GuardRule, Policy
 from bot.rules.hosts import matches_any
 
 
@@ -17,15 +18,19 @@ def doubts_about(policy: Policy, known: Mapping[str, Sequence[str]]) -> Iterator
     """
     operations = {kind.operation for kind in Kind}
     for number, rule in enumerate(policy.guards):
-        place, mine = policy.place_of(rule), {each for each in operations if rule.may_fit(Need(each))}
-        unknown = [name for key, names in known.items() for name in getattr(rule, key) if not _is_one(name, names)]
+        place, mine = rule.place, {each for each in operations if rule.may_fit(Need(each))}
+        unknown = [
+            pattern
+            for key, names in known.items()
+            for pattern in getattr(rule, key)
+            if not any(matches_any(name, [pattern]) for name in names)
+        ]
         if not mine:
             yield place, "fits no change: host and group are about rules, site and segment about members"
         elif unknown:
             yield place, f"names what isn't there: {', '.join(unknown)}"
-        earlier = next((each for each in policy.guards[:number] if _hides(each, rule, mine)), None)
-        if earlier is not None:
-            yield place, f"never counts, since {policy.place_of(earlier)} fits all of it first"
+        for earlier in [each for each in policy.guards[:number] if mine and _hides(each, rule, mine)][:1]:
+            yield place, f"never counts, since {earlier.place} fits all of it first"
         held = policy.roles_called(rule.approvers or policy.roles_for(APPROVE))
         people = {user for role in held for user in role.users}
         is_countable = bool(policy.roles) and not any(role.groups or role.channels for role in held)
@@ -33,16 +38,7 @@ def doubts_about(policy: Policy, known: Mapping[str, Sequence[str]]) -> Iterator
             yield place, f"can't be passed: it needs {rule.approvals}, and {len(people)} could approve"
 
 
-def _is_one(pattern: str, names: Sequence[str]) -> bool:
-    return any(matches_any(name, [pattern]) for name in names)
-
-
-def _hides(earlier: GuardRule, later: GuardRule, operations: set[str]) -> bool:
+def _hides(earlier: GuardRule, later: GuardRule, operations: Iterable[str]) -> bool:
     """Whether *earlier* fits whatever *later* fits of *operations*."""
-    keys = {key for each in operations for key in CONCERNED[each.partition(".")[0]]}
-    is_wider = all(
-        not getattr(earlier, key) or (mine and all(matches_any(each, getattr(earlier, key)) for each in mine))
-        for key in keys
-        for mine in [getattr(later, key)]
-    )
-    return is_wider and all(fits(each, earlier.operation) and earlier.may_fit(Need(each)) for each in operations)
+    lists = [getattr(later, key) or ("",) for key in ("site", "host", "group", "segment")]
+    return all(earlier.fits(Need(each, *named)) for each in operations for named in product(*lists))

@@ -262,7 +262,7 @@ def _guards(policy: Policy, known: Mapping[str, Sequence[str]]) -> Details:
         rows.append((kind.value, _guard_words(rule)))
         for key, name in [(key, name) for key, names in known.items() for name in names]:
             (own, *_) = policy.guards_for(Need(kind.operation, **{**nothing, key: name}))
-            rows += [(f"{kind.value}, {key} {name}", policy.place_of(own))] if own != rule else []
+            rows += [(f"{kind.value}, {key} {name}", own.place)] if own != rule else []
     return "Guards", rows
 
 

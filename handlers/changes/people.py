@@ -58,9 +58,7 @@ def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
     words = ""
     if request.reason:
         words = f"“{public_text(request.reason, limit) if public else esc(request.reason, limit)}”"
-        if request.ticket:
-            ticket = esc(request.ticket)
-            words = words.replace(ticket, f"<{request.ticket_url}|{ticket}>", 1)
+        words += f" (<{request.reason_url}|open>)" if request.reason_url else ""
     if (cause := request.cause) is not None:
         whose = "their own" if request.requester == cause.requester else f"<@{cause.requester}>’s"
         if cause.is_automatic:

@@ -237,10 +237,10 @@ async def why(command: GatehouseWhy, caller: Caller, gatehouse: Gatehouse) -> Re
     access, lines = gatehouse.access, []
     policy = access.policy()
     for name, edit in edits.items():
-        places = ", ".join(policy.place_of(rule) for rule in policy.guards_for(*edit.needs))
+        places = ", ".join(rule.place for rule in policy.guards_for(*edit.needs))
         try:
             await access.require(caller.user, caller.channel, *edit.needs)
-            said = views.requirement(*await access.explain(edit.needs, caller.user, caller.channel))
+            said = views.requirement(await access.requirements_for(edit.needs, caller.user, caller.channel))
         except (NotAllowed, NobodyCanApprove, Irreconcilable) as error:
             said = words_for(error).what
         lines.append(f"*{name}*: {as_sentence(said)} {code(places, 300)}")

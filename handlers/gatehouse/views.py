@@ -12,6 +12,7 @@ from bot import __version__
 from bot.changes.model.change import Change
 from bot.changes.model.parts import Guard
 from bot.health import Health, Level
+from bot.policy.access import Standing
 from bot.policy.freezes import Freeze
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
@@ -19,6 +20,7 @@ from handlers.blocks.buttons import ask_buttons, button, run_button
 from handlers.blocks.messages import ListPage, Message, as_sentence, code, esc, join_words, quote
 from handlers.changes.freeze_view import short_list
 from handlers.changes.list_view import RowFacts, empty_message, list_message, more_line, nothing_text, open_button, rows
+from handlers.changes.people import mention
 from handlers.changes.titles import STATES
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import (
@@ -205,19 +207,16 @@ def _guard_words(rule: GuardRule) -> str:
 def outlook(title: str, lines: Sequence[str]) -> Message:
     """Return what changes of the thing called *title* would meet, in *lines*."""
     head = f"Guards of {quote(title, 100)}"
-    blocks = [messages.section("\n".join([f"*{head}*", *lines])), messages.context(NOW_HERE)]
+    blocks = [messages.section("\n".join([f"*{head}*", *lines])), messages.context("For you, in this channel, now.")]
     return messages.message(head, blocks)
 
 
-NOW_HERE: Final = "For you, in this channel, now. A freeze comes on top."
-
-
-def requirement(rule: GuardRule, able: Sequence[str]) -> str:
-    """Return what *rule* requires of a change, and some people who are *able* to approve it."""
-    people = f", by {join_words([f'<@{each}>' for each in able], 'or')}" if able else ""
-    needs = {Guard.NONE: "done at once", Guard.CONFIRM: "your confirmation"}.get(
-        rule.guard, _guard_words(rule) + people
-    )
+def requirement(standing: Standing) -> str:
+    """Return what a change requires that has this *standing*, and who could approve it."""
+    rule = standing.rule
+    people = ", ".join(map(mention, standing.summoned) if rule.notify is None else map(esc, rule.approvers))
+    approval = f"{_guard_words(rule)}{', by ' * bool(people)}{people}"
+    needs = {Guard.NONE: "done at once", Guard.CONFIRM: "your confirmation"}.get(rule.guard, approval)
     hint = f" ({esc(rule.hint, 100)})" if rule.hint else ""
     return f"{needs}{f', with a reason{hint}' if rule.reason else ''}"
 

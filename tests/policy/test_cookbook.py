@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model.edits import Edit, Kind, Need, Target
+from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import Guard
 from bot.policy.file import read_policy
 from bot.policy.model import BREAK_GLASS, OPERATIONS, Channel, Person, Policy, Why, strictest
@@ -125,40 +125,6 @@ def christmas(policy: Policy) -> None:
     assert policy.refusal(BREAK_GLASS, of("S0ONCALL"), OPS, policy.guard_for("rule.update").break_glass) is None
 
 
-def need(host: str, operation: str = "rule.update") -> Need:
-    return Need(operation, host=host, group="")
-
-
-def checkout(policy: Policy) -> None:
-    (guard,) = policy.guards_for(need("checkout.example.com"))
-
-    assert policy.refusal("approve", of("S0PAYMENT"), OPS, guard.approvers) is None
-    assert policy.refusal("approve", SOMEBODY, OPS, guard.approvers) is Why.NO_ROLE
-    assert policy.guards_for(need("pay.checkout.example.com"), need("*"))[0] == guard
-    assert policy.guard_for("rule.update").guard is Guard.NONE
-
-
-def campaign(policy: Policy) -> None:
-    team = of("S0MARKET1")
-
-    for operation in ("rule.create", "rule.update"):
-        (guard,) = policy.guards_for(need("xmas.campaign.example.com", operation))
-        assert policy.refusal(operation, team, OPS, about=need("campaign.example.com")) is None
-        for host in ("shop.example.com", "*", "campaign.example.com.evil.example"):
-            assert policy.refusal(operation, team, OPS, about=need(host)) is Why.NO_ROLE
-        assert policy.refusal("approve", of("S0ONCALL"), OPS, guard.approvers) is None
-        assert policy.refusal("approve", team, OPS, guard.approvers) is Why.NO_ROLE
-
-
-def staff(policy: Policy) -> None:
-    (guard,) = policy.guards_for(Need("member.grant", "blog", segment="staff"))
-
-    assert guard.ticket_in("for SUP-123, they called") == ("SUP-123", "https://tickets.example.com/SUP-123")
-    assert policy.refusal("approve", of("S0LEADS"), OPS, guard.approvers) is None
-    assert policy.refusal("approve", of("S0SUPPORT"), OPS, guard.approvers) is Why.NO_ROLE
-    assert policy.guards_for(Need("member.grant", "blog", segment="vip"))[0].guard is Guard.NONE
-
-
 PLAYS: Final[dict[str, Callable[[Policy], None]]] = {
     "One team and nobody else": one_team,
     "Everyone in the channel may look, on-call may change": followers,
@@ -170,27 +136,32 @@ PLAYS: Final[dict[str, Callable[[Policy], None]]] = {
     "Nothing goes live unseen": unseen,
     "Auditors read everything and change nothing": auditors,
     "A Christmas freeze": christmas,
-    "Checkout needs the payments team": checkout,
-    "Marketing may plan campaign redirects below its host": campaign,
-    "Staff needs a ticket and a lead": staff,
 }
+TOLD: Final = [
+    "Checkout needs the payments team",
+    "Marketing may plan campaign redirects below its host",
+    "Staff needs a ticket and a lead",
+]
+"""Those that tests/stories/test_by_what_is_touched.py plays."""
 
 
 def test_every_recipe_is_played() -> None:
     text = (ROOT / "docs" / "policy-cookbook.md").read_text()
 
-    assert list(RECIPES) == list(PLAYS)
+    assert list(RECIPES) == [*PLAYS, *TOLD]
     assert len(RECIPES) <= 13
     assert text.count("\n## ") == text.count("```toml") == len(RECIPES)
 
 
-@pytest.mark.parametrize("name", PLAYS)
+@pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_does_what_it_says(name: str, tmp_path: Path) -> None:
     recipe = RECIPES[name]
     file = tmp_path / "policy.toml"
     file.write_text(recipe["toml"])
 
-    PLAYS[name](read_policy(str(file)))
+    policy = read_policy(str(file))
+    if name in PLAYS:
+        PLAYS[name](policy)
 
     assert recipe["toml"].count("\n") <= MAX_LINES
     assert len(re.findall(r"\.(?=\s)", recipe["words"])) == 2, "for whom, and what happens"

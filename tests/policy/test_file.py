@@ -106,7 +106,7 @@ def test_a_right_file_is_read(file: Path) -> None:
                 ('reason = "required"\npattern = "(SUP"', ".pattern", "can't be evaluated"),
                 ('reason = "required"\npattern = "(?=a)"', ".pattern", "can't be evaluated"),
                 ('pattern = "SUP-[0-9]+"', "", "need reason"),
-                ('reason = "required"\nurl = "https://t.example/{}"', "", "needs a pattern"),
+                ('url = "https://t.example/{}"', "", "need reason"),
                 ('reason = "required"\npattern = "a"\nurl = "https://t.example/"', ".url", "with {} in it"),
                 ('reason = "required"\npattern = "a"\nurl = "t.example/{}"', ".url", "with {} in it"),
                 ('notify = ["S0LEADS01", "leads"]', ".notify.2", "there is no role “leads”"),

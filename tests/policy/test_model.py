@@ -117,38 +117,6 @@ def test_what_is_no_operation_is_nobodys(operation: str) -> None:
     assert Policy(roles={"some": role}).refusal(operation, INSIDE, Channel(OPS)) is Why.NO_ROLE
 
 
-GUARDS: Final = (
-    ("rule.delete", None, Guard.CONFIRM),
-    ("rule.*", None, Guard.APPROVE),
-    ("member.grant", "site_1", Guard.APPROVE),
-    ("member.grant", None, Guard.NONE),
-    ("member.remove", "site_2", Guard.NONE),
-    ("*.remove", None, Guard.CONFIRM),
-)
-
-
-@pytest.mark.parametrize(
-    ("kind", "site", "guard"),
-    [
-        (Kind.RULE_DELETE, None, Guard.CONFIRM),
-        (Kind.RULE_UPDATE, None, Guard.APPROVE),
-        (Kind.RULE_CREATE, None, Guard.APPROVE),
-        (Kind.MEMBER_GRANT, "site_1", Guard.APPROVE),
-        (Kind.MEMBER_GRANT, "site_2", Guard.NONE),
-        (Kind.MEMBER_REMOVE, "site_2", Guard.NONE),
-        (Kind.MEMBER_REMOVE, "site_1", Guard.CONFIRM),
-        (Kind.MEMBER_ADD, "site_1", Guard.NONE),
-        (Kind.MEMBER_REVOKE, "site_1", Guard.NONE),
-    ],
-)
-def test_the_first_guard_that_fits_counts(kind: Kind, site: str | None, guard: Guard) -> None:
-    rules = tuple(
-        GuardRule(operation=operation, site=(where,) if where else (), guard=each) for operation, where, each in GUARDS
-    )
-
-    assert Policy(guards=rules).guard_for(kind.operation, site or "").guard is guard
-
-
 @pytest.mark.parametrize("kind", Kind)
 def test_without_a_guard_what_destroys_asks_somebody_and_the_rest_nobody(kind: Kind) -> None:
     destroys = kind in {Kind.RULE_DELETE, Kind.MEMBER_REMOVE}

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from bot.policy.model import Policy
+from bot.policy.model import PLACE, Policy
 from bot.policy.review import doubts_about
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague
@@ -40,7 +40,9 @@ ALL: Final = {"operation": "*", "guard": "confirm"}
     ],
 )
 def test_guards_that_are_likely_a_mistake(guards: list[dict[str, Any]], doubts: list[str]) -> None:
-    policy = Policy.model_validate({"roles": ROLES, "guards": guards})
+    policy = Policy.model_validate(
+        {"roles": ROLES, "guards": [{**each, PLACE: f"guards.{n}"} for n, each in enumerate(guards, 1)]}
+    )
 
     found = [f"{place} {why}" for place, why in doubts_about(policy, KNOWN)]
     assert len(found) == len(doubts), found

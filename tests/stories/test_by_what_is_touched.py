@@ -77,7 +77,7 @@ async def test_staff_needs_a_ticket_and_a_lead(workspace: Sandbox, cara: Colleag
     card = await bob.sees_change(of="anna.berg", state=State.PROPOSED)
     await open_details(cara, card)
     await cara.clicks(card, "v1.decide.approve")
-    await bob.sees_change(of="anna.berg", where=lambda change: change.request.ticket == "SUP-123")
+    await bob.sees_change(of="anna.berg", where=lambda change: change.request.reason_url.endswith("SUP-123"))
 
 
 THREE: Final = """

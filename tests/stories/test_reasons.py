@@ -58,7 +58,7 @@ async def test_what_was_typed_without_a_reason_is_asked_for_it_and_then_done(
     assert await alice.submits() == {}
 
     card = await alice.sees_change(where=lambda change: change.request.reason == "SUP-123 they called")
-    assert "<https://tickets.example.com/SUP-123|SUP-123>" in str(card.blocks)
+    assert "<https://tickets.example.com/SUP-123|open>" in str(card.blocks)
     found = await alice.says("/gatehouse audit sup-123")
     assert not is_problem(found.blocks)
     assert "they called" in alice.slack_text(found)

@@ -109,12 +109,10 @@ class Edit:
         if self.target.service != "members":
             touched = product(sorted(self.hosts), sorted(self.groups) or [""])
             return tuple(Need(operation, host=host, group=group) for host, group in touched)
-        had, has = segments_of(self.before), segments_of(self.after)
-        concerned = {"member.grant": has - had, "member.revoke": had - has}
         return tuple(
             Need(each, site=self.target.site or "", segment=segment)
-            for each in operations_of(operation, self.before, self.after)
-            for segment in sorted(concerned.get(each) or had | has) or [""]
+            for each, segments in operations_of(operation, self.before, self.after).items()
+            for segment in sorted(segments) or [""]
         )
 
 
@@ -133,20 +131,22 @@ class Need:
     segment: str | None = None
 
 
-def operations_of(operation: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Return every operation that a person needs to turn *before* into *after*; *operation* is the one of the edit's kind.
+def operations_of(
+    operation: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+) -> Mapping[str, frozenset[str]]:
+    """Return every operation that a person needs to turn a member from *before* into *after*, and the segments that each touches.
 
-    A form or an undo may rename a member, give access and take access, all at once; a row of a file renames nobody. Each of
-    these needs its own operation, so that no way to request it bypasses its right or its guard.
+    *operation* is the one of the edit's kind, needed where nothing differs. A form or an undo may rename a member, give access
+    and take access, all at once; a row of a file renames nobody. Each of these needs its own operation, so that no way to
+    request it bypasses its right or its guard.
     """
-    if not operation.startswith("member.") or (before is None and after is None):
-        return (operation,)
     had, has = segments_of(before), segments_of(after)
+    is_there, stays = before is not None, after is not None
     needed = {
-        "member.add": before is None,
-        "member.remove": after is None,
-        "member.update": before is not None and after is not None and before.get("name") != after.get("name"),
-        "member.grant": bool(has - had),
-        "member.revoke": after is not None and bool(had - has),
+        "member.add": (not is_there and stays, has),
+        "member.remove": (is_there and not stays, had),
+        "member.update": (is_there and stays and (before or {}).get("name") != (after or {}).get("name"), had | has),
+        "member.grant": (bool(has - had), has - had),
+        "member.revoke": (stays and bool(had - has), had - has),
     }
-    return tuple(name for name, is_needed in needed.items() if is_needed) or (operation,)
+    return {name: touched for name, (is_needed, touched) in needed.items() if is_needed} or {operation: had | has}

@@ -52,9 +52,8 @@ class ChangeRequest:
     requester: str
     channel: str
     reason: str = ""
-    ticket: str = ""
-    """The part of *reason* that the policy has a URL for."""
-    ticket_url: str = ""
+    reason_url: str = ""
+    """Of what the reason names, where the policy says."""
     warnings: tuple[str, ...] = ()
     """What is wrong with it although it may be applied, one plain sentence each, for those who decide."""
     agent: str = ""
