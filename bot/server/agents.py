@@ -26,10 +26,11 @@ from bot.policy.inquiry import DirectoryUnavailable
 from bot.server.edge import AgentEndpoint, Rejected, Verifier, check_declared_size, header, read_body
 from handlers.agents.asking import Answer, Asker, answer
 from handlers.agents.proposals import Post
+from handlers.agents.tokens import owner_of
 from handlers.agents.tools import TOOLS, Tool
 
 ASKER: Final = "gatehouse.asker"
-BEARER: Final = re.compile(rb"Bearer (gh_[0-9A-Za-z_-]{43})")
+BEARER: Final = re.compile(rb"Bearer (gh_[\w-]{40,120})")
 INSTRUCTIONS: Final = (
     "Gatehouse: a site's traffic rules (redirects, blocks, headers) and members. Tools read as the person whom you act for may "
     "see it in a channel. Those named propose_* change nothing: their person gets a message in Slack, and decides."
@@ -102,9 +103,9 @@ async def _read(request: Request, gatehouse: Gatehouse, verifier: Verifier, team
     check_declared_size(request)
     body = await read_body(request)
     if token is not None:
-        if (owner := await gatehouse.store.tokens.owner_of(token[1].decode())) is None:
+        if (owner := await owner_of(token[1].decode(), gatehouse.store)) is None:
             raise Rejected(401, "token")
-        return body, Asker(*owner)
+        return body, owner
     verifier.check(timestamp, signature, body)
     try:
         who = json.loads(body).get("params", {}).get("_meta", {}).get("slack")

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -33,6 +34,7 @@ from bot.store.db import StoreError
 from bot.store.engine import check as check_database
 from bot.text.redaction import passwords_in, redactor
 from bot.text.times import duration_words
+from handlers.agents.tools import TOOLS
 from handlers.blocks.messages import plural
 from handlers.slack.client import NOT_THE_API, SlackRefused, SlackUnreachable
 
@@ -83,6 +85,7 @@ async def check(*, online: bool) -> Report:
         return Report(findings, None, None)
     policy = _policy(local, findings)
     findings.append(await _database(local))
+    findings += _agents() if settings is not None and settings.agents else ()
     if not online:
         findings.append(Finding("Slack and the services", None, "not asked; --online asks them"))
     elif settings is None:
@@ -123,6 +126,13 @@ async def _database(local: LocalSettings) -> Finding:
         return Finding("database", True, await check_database(local.database_url))
     except StoreError as error:
         return _failure("database", "database_url", str(error), error.mend)
+
+
+def _agents() -> Sequence[Finding]:
+    if find_spec("mcp") is None:
+        mend = "Install requirements/agents.lock, or gatehouse[agents]"
+        return [_failure("agents", "agents", "the package mcp is missing", mend)]
+    return [Finding("agents", True, f"{len(TOOLS)} tools at /mcp")]
 
 
 async def _proxy(settings: Settings) -> Sequence[Finding]:

@@ -45,7 +45,6 @@ from bot.store.migrations.run import (
 from bot.store.named_values import FormerIds, LastLists, NamedValues
 from bot.store.outbox import Cards, Outbox
 from bot.store.tables import changes
-from bot.store.tokens import Tokens
 
 log = structlog.get_logger(__name__)
 
@@ -63,7 +62,6 @@ class Store:
     former_ids: FormerIds
     audit: Audit
     items: Items
-    tokens: Tokens
     values: NamedValues
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
@@ -128,7 +126,6 @@ def _store(session: Session) -> Store:
         former_ids=FormerIds(session),
         audit=audit,
         items=Items(session),
-        tokens=Tokens(session, audit),
         values=values,
     )
 

@@ -148,17 +148,6 @@ audit = sa.Table(
     sa.Column("detail", sa.Text, nullable=False),
 )
 
-tokens = sa.Table(
-    "tokens",
-    metadata,
-    sa.Column("hash", sa.String(64), primary_key=True),
-    sa.Column("person", sa.String(32), nullable=False),
-    sa.Column("agent", sa.String(32), nullable=False),
-    sa.Column("key", sa.String(32), nullable=False),
-    sa.UniqueConstraint("person", "key"),
-)
-"""Hashes of the tokens of agents; *key*: the name of the agent in small letters."""
-
 named_values = sa.Table(
     "named_values",
     metadata,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot.server.manifest import document
+from handlers.agents.tools import TOOLS
 from sandbox.gatehouse import SHOP
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from sandbox.services.seed import RULES
@@ -68,6 +69,17 @@ async def test_all_is_well(variables: dict[str, str], tmp_path: Path) -> None:
     ]
     assert code == 0
     assert list(tmp_path.iterdir()) == [], "a check makes nothing"
+
+
+async def test_agents_have_tools_where_their_sdk_is_installed(
+    variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, out = await check(variables | {"AGENTS": "true"}, "--offline")
+    assert f"✓ agents: {len(TOOLS)} tools at /mcp" in out.splitlines()
+
+    monkeypatch.setattr("bot.server.check.find_spec", lambda _: None)
+    code, out = await check(variables | {"AGENTS": "true"}, "--offline")
+    assert (code, failures(out)) == (1, ["agents: AGENTS (environment): the package mcp is missing"])
 
 
 async def test_one_round_names_everything_that_does_not_work(variables: dict[str, str], tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ async def test_who_asks_is_what_slack_signed(workspace: Sandbox, slackbot: Agent
         "unsigned": (body, PLAIN, 401),
         "ten minutes old": (body, old, 401),
         "another secret": (body, other, 401),
-        "a made-up token": (body, {**PLAIN, "authorization": f"Bearer gh_{'x' * 43}"}, 401),
+        "a made-up token": (body, {**PLAIN, "authorization": f"Bearer gh_{ALICE.id}_claude_{'x' * 43}"}, 401),
         "too large": (large := b" " * 2_000_000 + body, signed(large), 413),
         "nested": (deep := b"[" * 200_000, signed(deep), 400),
         "a batch": (batch := b"[" + body + b"]", signed(batch), 400),
