@@ -72,7 +72,7 @@ SHOP: Final = Workspace(
     channels={one.id: one for one in CHANNELS},
     groups={one.id: one for one in GROUPS},
     suggestions=(
-        Suggestion("/rules list", "every traffic rule, ten a page"),
+        Suggestion("/rules list", "every traffic rule, twenty a page"),
         Suggestion("/rules new", "make one in a form"),
         MEMBERS,
         HELP,

@@ -173,7 +173,7 @@ def _person_id(text: str | None, caller: Caller) -> str | None:
 
 @handles(GatehouseHelp)
 async def show_help(command: GatehouseHelp, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(views.menu())
+    return Private(views.menu(agents=bool(gatehouse.agents)))
 
 
 @handles(GatehouseStatus)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from bot.rules.hosts import host_pattern
 from bot.text.times import DAYS, parse_since, seconds_of
 from handlers.grammar.command import Command, Rest
-from handlers.grammar.fields import PAGE, REASON, Filter, Flag, Text, takes
+from handlers.grammar.fields import PAGE, REASON, WHICH_RULE, Filter, Flag, Text, takes
 from handlers.grammar.time_fields import START, UNTIL_WHEN, Expiry, Start
 from handlers.grammar.tokens import quote_word
 
@@ -145,7 +145,7 @@ class GatehouseFreeze(GatehouseCommand):
     verb, summary = "freeze", "Block changes to a host, a group, a site, a segment or everything"
     example = "freeze shop.example.com until Monday 9:00 because cutover"
     writes = True
-    what: str = takes(ToFreeze("WHAT", "what is to be frozen"))
+    what: str = takes(ToFreeze("WHAT", "freeze what"))
     expiry: Expiry = takes(UNTIL_WHEN)
     start: Start | None = takes(START)
     because: str | None = takes(REASON)
@@ -191,6 +191,7 @@ class GatehouseStatus(GatehouseCommand):
 
 @dataclass(frozen=True)
 class GatehouseToken(GatehouseCommand):
+    label = "Make agent token"
     verb, summary = (
         "token",
         "Make a token with which an agent asks as you, and end its last one; with `off`, only end it",
@@ -216,12 +217,10 @@ class GatehouseWhoami(GatehouseCommand):
 @dataclass(frozen=True)
 class GatehouseWhy(GatehouseCommand):
     needs = ("rule.read", "member.read")
-    verb, summary = (
-        "why",
-        "Show which guard changes of a rule or segment would meet",
-    )
+    label = "Check guards"
+    verb, summary = "why", "Show which guard changes of a rule or segment would meet"
     example = "why Old shop"
-    ref: str | None = takes(Text("REF", "which rule, or segment:NAME"))
+    ref: str | None = takes(Text("REF", WHICH_RULE))
 
 
 @dataclass(frozen=True)

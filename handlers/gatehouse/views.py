@@ -31,7 +31,9 @@ from handlers.gatehouse.commands import (
     GatehousePending,
     GatehousePlanned,
     GatehouseStatus,
+    GatehouseToken,
     GatehouseWhoami,
+    GatehouseWhy,
 )
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersMenu
@@ -48,8 +50,11 @@ EXAMPLES: Final = (
 OWN_WORDS: Final = "Or use your own words. Gatehouse shows what would change, and waits for your click."
 
 
-def menu() -> Message:
-    """Return what can be done with Gatehouse, by clicks and by everyday examples of what can be typed."""
+def menu(*, agents: bool = False) -> Message:
+    """Return what can be done with Gatehouse, by clicks and by everyday examples of what can be typed.
+
+    *agents*: they are let in.
+    """
     lines = [f"`{slash(text)}`  {does}" for text, does in EXAMPLES]
     rows = (
         [run_button("Rules", RulesMenu(), "rules"), run_button("Members", MembersMenu(), "members")],
@@ -65,7 +70,9 @@ def menu() -> Message:
             *ask_buttons(GatehouseFreeze),
             run_button("What is frozen", GatehouseFreezes(), "freezes"),
             run_button("What may I do?", GatehouseWhoami(), "whoami"),
+            *ask_buttons(GatehouseWhy),
             run_button("Status", GatehouseStatus(), "status"),
+            *(ask_buttons(GatehouseToken) if agents else []),
         ],
     )
     buttons = chain.from_iterable(map(messages.actions, rows))

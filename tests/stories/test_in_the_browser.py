@@ -139,7 +139,7 @@ async def test_why_somebody_does_not_get_in_and_letting_them_in(browser: Browser
     await expect(answer).to_be_visible()
 
     await page.get_by_role("button", name="Grant vip on blog…").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Grant", exact=True).click()
+    await page.get_by_role("dialog").get_by_role("button", name="Grant access").click()
     await expect(page.get_by_role("article").filter(has_text="has access to")).to_be_visible()
 
 
@@ -213,7 +213,7 @@ SUGGESTED = [
         "C0OPS0001",
         ["shop.example.com/new", "“Old shop to new shop” is off", "Delete “Old shop to new shop”?", "3 findings"],
     ),
-    ("C0SUPPORT", ["but lacks “vip”", "from every site?", "20 members", "What you can do with Gatehouse"]),
+    ("C0SUPPORT", ["but lacks “vip”", "from every site?", "20 members", "What do you want to do?"]),
 ]
 
 

@@ -12,6 +12,7 @@ from handlers.explain.table import is_problem
 from handlers.gatehouse.commands import (
     GatehouseHelp,
     GatehouseInspect,
+    GatehouseToken,
     GatehouseUndo,
     GatehouseUnfreeze,
 )
@@ -52,7 +53,8 @@ ELSEWHERE: Final = {
     GatehouseHelp: "a menu",
     **dict.fromkeys((RulesShow, MembersShow), "what is found in the menu: test_type_ahead.py"),
     RulesMake: "the line for what two buttons of the menu ask in a form",
-    GatehouseUndo: "shown before it is done: below",
+    GatehouseUndo: "shown before it is done: test_thirty_tasks.py",
+    GatehouseToken: "only where agents are let in",
     GatehouseUnfreeze: "Lift, on its card and in the list: test_frozen.py",
     GatehouseInspect: "Details, on each card: test_full_view.py",
 }
@@ -153,23 +155,3 @@ async def test_what_is_filled_in_wrongly_is_said_under_its_field(workspace: Sand
     await alice.opens("/rules which")
     alice.fills(**{"Which URL?": "https://shop.example.com/old and more"})
     assert "Unexpected" in (await alice.submits())["Which URL?"]
-
-
-async def test_the_last_act_is_shown_before_it_is_undone(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.says("/rules off Redirect_x1old")
-    await alice.sees_change()
-    await alice.clicks(await alice.says("/gatehouse"), "Undo my last change…")
-    shown = await alice.sees("Switch “Old shop to new shop” back on")
-    await alice.clicks(shown, "Do it")
-    await alice.sees_change(where=lambda change: change.run.undone)
-
-
-async def test_a_freeze_is_filled_in_and_shown_before_it_holds(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.clicks(await alice.says("/gatehouse"), "Freeze…", opens="Freeze")
-    await alice.finds("What is to be frozen?", "sales")
-    alice.fills(Until="2h", Why="cutover")
-    assert await alice.submits() == {}
-    preview = await alice.sees_form("It covers")
-    await alice.clicks(preview, "Do it")
-    await alice.sees("Sales campaigns")
-    assert "cutover" in alice.slack_text(await alice.is_refused("/rules off Redirect_seas1"))

@@ -35,7 +35,7 @@ class Task:
 
 
 RULE, WHO = {"Which rule?": "old shop"}, {"Whose email?": "anna.berg"}
-FREEZE: Final = ("Freeze…", {"What is to be frozen?": "everything", "Until": "2h"}, SEND, "Do it")
+FREEZE: Final = ("Freeze…", {"Freeze what?": "everything", "Until": "2h"}, SEND, "Do it")
 TASKS: Final = {
     "where a URL goes": Task("/rules", ("Check a URL…", {"Which URL?": OLD}, SEND), "redirects to"),
     "find a rule": Task("/rules", ({"v1.pick.rule.menu": "old shop"},), "Redirect_x1old"),
@@ -93,7 +93,7 @@ def clicks(task: Task) -> int:
 def _is_chosen(label: str) -> bool:
     return label.startswith("v1.") or label in {
         *("Which rule?", "Whose email?", "Which segment?", "Which group?", "On or off?", "How long?"),
-        "What is to be frozen?",
+        "Freeze what?",
     }
 
 

@@ -8,17 +8,6 @@ from tests.harness.colleague import Colleague
 RULE_MENU, MEMBER_MENU = "v1.pick.rule.menu", "v1.pick.member.menu"
 
 
-async def test_a_rule_is_found_as_one_types_and_shown(workspace: Sandbox, alice: Colleague) -> None:
-    menu = await alice.says("/rules")
-    offered = await alice.offered(menu, RULE_MENU, "old shop")
-    assert next(iter(offered)) == "Old shop to new shop · https://shop.example.com/old"
-
-    await alice.chooses(menu, RULE_MENU, next(iter(offered.values())))
-
-    shown = await alice.sees("Redirect_x1old")
-    assert shown.visible_to == alice.id
-
-
 async def test_typos_parts_of_urls_and_ids_find(workspace: Sandbox, alice: Colleague) -> None:
     menu = await alice.says("/rules")
 

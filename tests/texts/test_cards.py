@@ -1499,7 +1499,7 @@ Why (optional): <>
 """,
             "what is to be frozen": """\
 ┌ Freeze
-What is to be frozen?: <>
+Freeze what?: <>
 Start (optional): <>
 Until: <>
 Why (optional): <>

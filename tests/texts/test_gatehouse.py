@@ -15,7 +15,7 @@ Gatehouse
 What do you want to do?
 [Rules]  [Members]
 [Waiting for you]  [Planned]  [What changed]  [Search the record…]  [Handover]
-[Undo my last change…]  [Freeze…]  [What is frozen]  [What may I do?]  [Status]
+[Undo my last change…]  [Freeze…]  [What is frozen]  [What may I do?]  [Check guards…]  [Status]
 Or type
 `/rules which https://shop.example.com/old`  where a URL goes, and why
 `/rules off Old shop for 2h`  switch a rule off; it turns back on automatically

@@ -59,6 +59,8 @@ export class Surface {
   #firstValue(element) {
     if (!element.default_to_current_conversation || !this.store.place.channel) return undefined;
     const here = this.store.place.channel;
+    const wanted = element.filter?.include ?? ["im"];
+    if (this.store.channel(here)?.kind === "im" && !wanted.includes("im")) return undefined;
     return { selected_conversation: element.initial_conversation ?? here };
   }
 }
