@@ -23,13 +23,14 @@ HIDDEN: Final = re.compile(
 """A character that is invisible, or changes how others are drawn."""
 LAYOUT: Final = "\n\r\t"
 
-WORD: Final = re.compile(r"[^\W\d_]+")
-LATIN: Final = re.compile(r"[A-Za-z]")
-LIKE_LATIN: Final = re.compile(
+LETTER: Final = r"[^\W\d_]"
+LIKE_LATIN: Final = (
     r"[\u0370-\u058f\u10a0-\u10ff\u13a0-\u13ff\u1c80-\u1cbf\u1f00-\u1fff\u2c80-\u2d2f\ua4d0-\ua4ff\ua640-\ua69f"
     r"\uab70-\uabbf\uff21-\uff5a\U0001d400-\U0001d7ff]"
 )
 """Scripts with letters that look like Latin ones: Greek, Cyrillic, Armenian, Cherokee and others, full width, mathematical."""
+MIXED_WORD: Final = re.compile(rf"(?<!{LETTER})(?={LETTER}*[A-Za-z])(?={LETTER}*(?={LETTER}){LIKE_LATIN})")
+"""The beginning of a word with letters of both. One expression: a card may have a thousand texts of thousands of words."""
 BARE_HOST: Final = re.compile(r"(?:[^\s/@]{1,255}@)?([^\s/@:]{1,255}\.[^\s/@:]{1,255})")
 MAY_MISLEAD: Final = re.compile(r"[^ -~]|@|%|xn--", re.IGNORECASE)
 """Every misleading text matches this: a non-ASCII or control character, a user name, an escape, or a host in punycode."""
@@ -39,7 +40,7 @@ MAX_CHARACTERS: Final = 20_000
 
 def invisible_in(text: str) -> str:
     """Return the invisible characters of *text*, each once."""
-    return "".join(dict.fromkeys(one for one in HIDDEN.findall(text) if one not in LAYOUT))
+    return "".join(one for one in dict.fromkeys(HIDDEN.findall(text)) if one not in LAYOUT)
 
 
 def lookalikes(text: str) -> Iterator[str]:
@@ -55,7 +56,7 @@ def lookalikes(text: str) -> Iterator[str]:
     text = text[:MAX_CHARACTERS]
     if hidden := invisible_in(text):
         yield f"invisible characters ({' '.join(f'U+{ord(one):04X}' for one in hidden[:8])})."
-    if "xn--" not in host and any(LATIN.search(word) and LIKE_LATIN.search(word) for word in WORD.findall(text)):
+    if "xn--" not in host and MIXED_WORD.search(text):
         yield "a word mixes Latin letters with those of another script, so it may look like another word."
 
 
