@@ -31,7 +31,7 @@ from handlers.grammar.parser import expand, parse
 from handlers.grammar.time_fields import Expiry, Start
 from handlers.rules.rule_refs import look_up
 from handlers.slack.registry import Click, Elsewhere, clicks
-from handlers.slack.reply import Caller, Private
+from handlers.slack.reply import Caller, Private, ShownFirst
 from handlers.slack.running import run
 
 PROPOSALS: Final = Rate("proposals of agents", per_person=10, seconds=600)
@@ -67,6 +67,8 @@ async def _rehearse(command: Command, caller: Caller, gatehouse: Gatehouse) -> R
         await run(command, replace(caller, public=False, rehearses=True, confirmed=True), gatehouse)
     except Rehearsed as tried:
         return tried
+    except ShownFirst as first:  # a host stands for its rules
+        return await _rehearse(first.command, caller, gatehouse)
     raise Certain("This isn’t one request.")
 
 

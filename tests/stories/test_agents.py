@@ -300,6 +300,13 @@ async def test_a_reason_is_a_reason_whatever_is_in_it(slackbot: Agent, alice: Co
     await alice.sees_change(of=OLD, where=lambda change: not change.is_temporary and change.request.reason == why)
 
 
+async def test_a_host_is_proposed_as_its_rules(slackbot: Agent, alice: Colleague) -> None:
+    message = await proposes(slackbot, alice, "propose_rules_off", refs=["shop.example.com"])
+    assert len(slackbot.told[-1].data["rules"]) > 1
+    await alice.clicks(message, "Request it")
+    await alice.sees_set(applied=len(slackbot.told[-1].data["rules"]))
+
+
 @pytest.mark.threat("A18")
 @pytest.mark.policy(
     f"""
