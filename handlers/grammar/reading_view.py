@@ -9,7 +9,7 @@ from typing import Final
 from handlers.blocks import messages
 from handlers.blocks.buttons import ask_button, command_text, run_button, turn_button
 from handlers.blocks.messages import Block, Message, code, esc, join_words, quote
-from handlers.gatehouse.commands import GatehouseStatus
+from handlers.gatehouse.commands import GatehouseAudit, GatehouseStatus
 from handlers.grammar.command import Command, slash
 from handlers.grammar.command_sentences import MAX_NAMED, Context, rule_list, sentence, with_name
 from handlers.grammar.fields import filters_of
@@ -124,6 +124,8 @@ def _thing_label(command: Command, context: Context) -> str:
             what = f"Export {command.service}" if is_export else command.service.capitalize()
             filters = [*filter(None, [command.text]), *(" ".join(each) for each in filters_of(command).items())]
             return f"{what}: {', '.join(filters) or 'all'}"
+        case GatehouseAudit(since=str(since)):
+            return f"Changes since {since}"
         case _:
             return command.summary
 

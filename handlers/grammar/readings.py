@@ -327,15 +327,20 @@ def _take_name(said: Sentence, text: str) -> bool:
     return bool(groups)
 
 
+BETWEEN: Final = {"between": "from", "and": "to"}
+"""The words of a window as a question has them, and as a change does."""
+
+
 def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
     left: list[Word] = []
     texts, at = ["" if word.quoted else word.text for word in words], 0
+    clocks = [BETWEEN.get(text, text) for text in texts] if "between" in texts else texts
     while at < len(words):
-        time = time_at(texts, at)
+        time = time_at(clocks, at)
         if time is None:
             left.append(words[at])
         else:
-            _note_time(said, time)
+            _note_time(said, replace(time, text=" ".join(texts[at : at + time.count])))
         at += time.count if time is not None else 1
     return left
 
@@ -583,6 +588,7 @@ TIMES: Final = frozenset({"at", "start", "since"})
 def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) -> tuple[str, ...]:
     """Return what none of *commands* accounts for, as it was typed."""
     is_past = any(getattr(each, "at", None) or isinstance(each, RulesHistory | GatehouseAudit) for each in commands)
+    is_past &= not (said.start and said.start.end)  # no answer has an end
     common = {name: getattr(said, name) for name in (*COMMON, "since") if name not in (TIMES if is_past else {"at"})}
     unused = [
         getattr(value, "as_typed", value)
@@ -905,8 +911,8 @@ def _show_views(said: Sentence) -> Shown:
     found = TOPICS.find(said.included)
     topics = {topic for topic, _ in found}
     words = {said.words[place] for _, places in found for place in places} | SEVERAL
-    if "i" in said.words and said.act in CHANGES and said.question in {"may", "can", "am", "do", "why"}:
-        topics |= {"whoami"}
+    is_of_rights = said.act in CHANGES and said.question in {"may", "can", "am", "do", "why"}
+    topics |= {"whoami"} if is_of_rights and ("i" in said.words or "who" in said.filters) else set()
     back = _look_back(said)
     happened = said.filters.get("who", ("@me",))[0] != "@me" or said.act == "history" or PAST & {*said.words}
     topics |= {"changed"} if happened or said.since or (back and said.question) else set()
@@ -921,10 +927,9 @@ def _show_views(said: Sentence) -> Shown:
 
 def _look_back(said: Sentence) -> str | None:
     """Return since when a text asks what happened, in words that `GatehouseAudit` takes."""
-    starts = said.start and said.start.wall
     texts = [said.since, said.start and said.start.as_typed, *said.other_times]
-    if starts and said.start and said.start.end:
-        texts = [f"{starts.day} {starts.hour}:{starts.minute:02}"]
+    if said.start and said.start.end and (begins := said.start.wall):
+        texts = [f"{begins.day} {begins.hour}:{begins.minute:02}"]
     for words in [text.replace("weekend", "saturday").split() for text in texts if text]:
         since = " ".join(words[words[0] in {"since", "on", "at", "over"} :])
         if parse_since(since):

@@ -225,8 +225,7 @@ Gatehouse sees no visits, sales or speed of your site. > gatehouse status > traf
 A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
 Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate cert ssl tls cache caches
-Gatehouse can’t list what others may do: a request’s card names who can approve it. > gatehouse whoami > who_can who_may who_must
-    who_is_allowed who_has_to who_approves
+Gatehouse can’t list who may do something: ask of one person, or see the card. > gatehouse whoami > who_can who_may who_must
 Segments are made and renamed in the site’s dashboard only. > members segments > new_segment create_segment rename_segment
 Gatehouse can’t make, rename or delete groups. > rules groups > new_group create_group rename_group delete_group
 Gatehouse has no pages of its own: a rule can redirect to one. > rules new redirect > maintenance_page holding_page error_page

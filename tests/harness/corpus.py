@@ -34,7 +34,7 @@ from bot.rules.pair_fields import KNOWN_TYPES
 from bot.text.names import Meant, named_rule, resolve_name
 from bot.text.times import moment_since, parse_since
 from handlers.changes.requests import resolve_moment
-from handlers.gatehouse.commands import GatehouseHelp, GatehouseUndo
+from handlers.gatehouse.commands import GatehouseHelp, GatehouseUndo, GatehouseWhoami
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
@@ -273,6 +273,8 @@ def _named_things(command: Command) -> list[str]:
 
 def normal_form(command: Command) -> tuple[object, ...]:
     """Return *command* as what it comes to: the same for two ways to say one thing."""
+    if isinstance(command, GatehouseWhoami) and command.who == "@me":
+        command = GatehouseWhoami()
     return (type(command), *(pair for pair in _command_fields(command) if pair[1]), *_time_fields(command))
 
 
