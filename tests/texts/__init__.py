@@ -23,11 +23,15 @@ EMOJI: Final = re.compile(r"(?<![\w:]):[a-z][a-z0-9_+-]+:(?![\w:])")
 
 
 def as_text(shown: Shown) -> str:
-    """Return *shown* as people read it, with the questions of its buttons, and what a notification says of a message."""
+    """Return *shown* as people read it, with the questions of its buttons.
+
+    What a notification says of a message stands before it, where that isn't its first lines.
+    """
     if isinstance(shown, str):
         return shown
     if isinstance(shown, Message):
-        return f"{_named(shown.text)}\n{_body(shown.blocks)}"
+        notice, body = _named(shown.text), _body(shown.blocks)
+        return body if _repeats(body, notice) else f"{notice}\n{body}"
     if isinstance(shown, Mapping):
         return _with_questions(_named(rendering.view(_marked(shown))), shown)
     return _body(shown)
@@ -56,6 +60,17 @@ def _refused(shown: Shown) -> list[Problem]:
             return check_view(shown)
         case _:
             return check_message({"blocks": list(shown)})
+
+
+def _repeats(body: str, notice: str) -> bool:
+    """Whether *body* begins with *notice*, which says its whole first line at least."""
+    first = body.partition("\n")[0]
+    return _plain(body).startswith(_plain(notice)) and _plain(notice).startswith(_plain(first))
+
+
+def _plain(text: str) -> str:
+    """*text* without what only a message can show: emoji, styles, dates of the reader, and its lines."""
+    return " ".join(re.sub(r"\([a-z0-9_+-]+\) |[`*]|<!date\^[^|]*\||>", "", text).split())
 
 
 def _body(blocks: Sequence[Mapping[str, Any]]) -> str:

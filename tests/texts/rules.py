@@ -12,7 +12,6 @@ from bot.rules.lint.rule_set import check_all
 from bot.rules.lint.single_rule import find_unjudged
 from bot.rules.matching import judge_all
 from bot.rules.model import Group, Groups, Rule
-from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.url import Url
 from handlers.blocks.messages import ListPage, Message
 from handlers.rules import check_view, match_view, views, which_view
@@ -204,7 +203,7 @@ def forms() -> Iterator[Sample]:
         "above.1": "“Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.",
     }
     yield "new, with a warning", replace(new, warned="x", notes=warning).view()
-    for rule_type in KNOWN_TYPES[1:]:
+    for rule_type in ("Cancel", "Replace", "Headers", "QueryParam", "Script"):
         yield f"new, {rule_type}", RuleForm.blank(type=rule_type, channel="C0OPS0001").view()
     yield "edit, with all options", replace(RuleForm.of(ANSWER, channel="C0OPS0001"), more=True).view()
     yield "edit, two scripts", RuleForm.of(SCRIPTS, channel="C0OPS0001").view()

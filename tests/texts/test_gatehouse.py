@@ -24,7 +24,6 @@ Or type
 Or use your own words. Gatehouse shows what would change, and waits for your click.\
 """,
             "status, all well": """\
-Everything works.
 (large_green_circle) Everything works.
 ✓ Slack
 ✓ Clock
@@ -36,7 +35,6 @@ Everything works.
 Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 1.0.0\
 """,
             "status, a warning": """\
-Everything works, with 1 warning.
 (large_yellow_circle) Everything works, with 1 warning.
 ! Socket Mode: 1 of 2 connections
 ✓ Slack
@@ -49,7 +47,6 @@ Everything works, with 1 warning.
 Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 1.0.0\
 """,
             "status, the rules service is down": """\
-Rules: The rules service doesn’t answer. Everything else works.
 (red_circle) Rules: The rules service doesn’t answer. Everything else works.
 ✗ Rules: The rules service doesn’t answer · `rules.example.com`
 ✓ Slack
@@ -61,7 +58,6 @@ Rules: The rules service doesn’t answer. Everything else works.
 Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 1.0.0\
 """,
             "status, two problems": """\
-2 problems. Everything else works, with 1 warning.
 (red_circle) 2 problems. Everything else works, with 1 warning.
 ✗ Rules: The rules service doesn’t answer · `rules.example.com`
 ✗ Members of blog: The members service rejected Gatehouse’s key: Unauthorized
@@ -74,7 +70,6 @@ Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 1.0.0\
 Changes: none yet  Gatehouse 1.0.0\
 """,
             "status, Slack rejected cards": """\
-Cards and messages: Slack rejected 2, 1 late; Gatehouse keeps trying. Everything else works.
 (red_circle) Cards and messages: Slack rejected 2, 1 late; Gatehouse keeps trying. Everything else works.
 ✗ Cards and messages: Slack rejected 2, 1 late; Gatehouse keeps trying
 ✓ Slack
@@ -121,13 +116,11 @@ def test_waiting() -> None:
     assert texts(gatehouse.waiting()) == snapshot(
         {
             "nothing pending": """\
-Nothing is pending.
 (white_check_mark) Nothing is pending.
 Requests that wait for a decision appear here.
 [Refresh]\
 """,
             "pending, and none that the reader may read": """\
-Nothing that you can read is pending.
 (white_check_mark) Nothing that you can read is pending.
 Requests that wait for a decision appear here.
 Changes that your roles don’t let you read aren’t shown.
@@ -135,26 +128,22 @@ Changes that your roles don’t let you read aren’t shown.
 """,
             "pending": """\
 1 pending change
-1 pending change
 [Decide…]
 Delete “Sale 2026” `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs · @alice: “we test” · 2026-11-21 01:24 UTC · card
 [Refresh]  [Share in channel]\
 """,
             "nothing temporary": """\
-Nothing is planned right now.
 (alarm_clock) Nothing is planned right now.
 Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `until 18:00`, and Gatehouse reverts it then.
 [Refresh]\
 """,
             "temporary": """\
 1 temporary change
-1 temporary change
 “Sale 2026” is off until 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 [Refresh]  [Share in channel]\
 """,
             "planned and temporary": """\
-1 planned change, 1 temporary change
 1 planned change, 1 temporary change
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · planned, starts 2026-11-21 02:24 UTC
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
@@ -163,7 +152,6 @@ Change the destination of “Old shop to new shop”: `https://shop.example.com/
 [Refresh]  [Share in channel]\
 """,
             "temporary, and some that the reader may not read": """\
-1 temporary change
 1 temporary change
 Changes that your roles don’t let you read aren’t shown.
 “Sale 2026” is off until 2026-11-21 03:24 UTC
@@ -178,7 +166,6 @@ def test_records() -> None:
     assert texts(gatehouse.records()) == snapshot(
         {
             "audit": """\
-What happened
 What happened
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
@@ -212,12 +199,8 @@ Grant Anna Berg access to “vip” on blog `anna.berg@example.com` · denied by
 @alice: “she upgraded” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 [Refresh]  [Share in channel]\
 """,
-            "audit, nothing": """\
-Nothing is on record by @alice since <!date^1795224240^{date_short_pretty} {time}|2026-11-21 01:24 UTC> about “Old shop”.
-(mag) Nothing is on record by @alice since 2026-11-21 01:24 UTC about “Old shop”.\
-""",
+            "audit, nothing": "(mag) Nothing is on record by @alice since 2026-11-21 01:24 UTC about “Old shop”.",
             "history": """\
-History of “Old shop to new shop”
 History of “Old shop to new shop”
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
@@ -229,24 +212,20 @@ Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
 """,
             "history, changed since": """\
 History of “Old shop to new shop”
-History of “Old shop to new shop”
 The last change, 2026-11-21 01:24 UTC, wasn’t made through Gatehouse.
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 [Refresh]  [Share in channel]\
 """,
             "no history": """\
-No history.
 (mag) No history.
 Gatehouse hasn’t changed this rule.\
 """,
             "no history, changed by others": """\
-No history.
 (mag) No history.
 Gatehouse hasn’t changed this rule. The last change, 2026-11-21 01:24 UTC, wasn’t made through Gatehouse.\
 """,
             "no history, but of its group": """\
-No history.
 (mag) No history.
 Gatehouse hasn’t changed this rule.
 Last change of its group:
@@ -254,7 +233,6 @@ Change the destination of “Old shop to new shop”: `https://shop.example.com/
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card\
 """,
             "the end of a history that is cut": """\
-History of “Old shop to new shop”
 History of “Old shop to new shop”
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
@@ -363,14 +341,12 @@ The freeze of everything was lifted
 """,
             "freezes": """\
 3 freezes
-3 freezes
 (snowflake) shop.example.com is frozen until 2026-11-23 01:24 UTC by @cara (“cutover”)  [Lift]
 (snowflake) Everything is frozen from 2026-11-21 02:24 UTC until 2026-11-23 01:24 UTC by @cara  [Lift]
 (snowflake) *.example.com, except status.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by the policy (“Christmas”)
 [Refresh]  [Share in channel]\
 """,
             "no freezes": """\
-Nothing is frozen.
 (snowflake) Nothing is frozen.
 Freeze a host with `/gatehouse freeze shop.example.com until Monday 9:00 because cutover`.\
 """,

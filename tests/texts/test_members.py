@@ -102,7 +102,6 @@ def test_access() -> None:
     assert texts(members.access()) == snapshot(
         {
             "has the segment": """\
-Yes: Anna Berg has “newsletter” on blog.
 (white_check_mark) Yes: Anna Berg has “newsletter” on blog.
 `anna.berg@example.com`
 blog · segments: `newsletter`
@@ -128,7 +127,6 @@ docs: not a member
 [Add on docs…]  [Share in channel]\
 """,
             "a member": """\
-Anna Berg is a member of blog. Which segment is this about?
 (bust_in_silhouette) Anna Berg is a member of blog. Which segment is this about?
 `anna.berg@example.com`
 blog · segments: `newsletter`
@@ -154,7 +152,6 @@ blog: not a member   docs: not a member
 [Add on blog…]  [Add on docs…]  [Share in channel]\
 """,
             "has it on one of two sites": """\
-Yes: Anna Berg has “staff” on docs.
 (white_check_mark) Yes: Anna Berg has “staff” on docs.
 `anna.berg@example.com`
 blog · segments: `newsletter`
@@ -180,7 +177,6 @@ blog · segments: `newsletter`
 docs couldn’t be asked. The members service doesn’t answer.\
 """,
             "suspended": """\
-Anna Berg is a member of blog, but the record on blog has `status: suspended` and `blocked: true`.
 (warning) Anna Berg is a member of blog, but the record on blog has `status: suspended` and `blocked: true`.
 `anna.berg@example.com`
 blog · segments: `staff`
