@@ -242,6 +242,7 @@ CORRECTED_AT: Final[Mapping[type[Exception], str]] = {
     **dict.fromkeys((TimeIsPast, EndsBeforeStart, TimeIsFar, TimeIsSkipped), inputs.START),
     FileGone: inputs.FILE,
     ReasonRequired: inputs.REASON,
+    NotAllowed: inputs.CHANNEL,
 }
 """Errors that somebody corrects in a form that has such an input, by its block id."""
 

@@ -14,10 +14,8 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal
 from bot.clients.errors import NotFound
 from bot.gatehouse import Gatehouse
-from bot.policy.inquiry import NotAllowed
 from bot.rules.edit import Problem, new_problems, problems
 from bot.rules.lint.findings import key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
@@ -29,7 +27,6 @@ from handlers.blocks.modals import View, end_of_form, metadata, time_errors
 from handlers.changes.coverage import find_covered
 from handlers.changes.entries import draft_warnings
 from handlers.changes.requests import propose, record, with_times
-from handlers.explain.table import words_for
 from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.rules import rule_form_view
 from handlers.rules.form_fields_view import (
@@ -120,7 +117,7 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
     proposal = await with_times(
         proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry)
     )
-    return await _record(proposal, form, caller, gatehouse)
+    return await record(proposal, caller, gatehouse, partial(_end_view, form))
 
 
 def _unfit_view(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
@@ -148,17 +145,6 @@ def _with_warnings(form: RuleForm, added: AddedFindings, doubts: Sequence[str]) 
     return replace(form, warned=seen).with_notes(
         {"": then} | {f"above.{number}": words for number, words in enumerate(above)}
     )
-
-
-async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
-    """Record the proposal of the form; a refusal in a channel that was chosen in the form is shown at that input."""
-    try:
-        return await record(proposal, caller, gatehouse, partial(_end_view, form))
-    except NotAllowed as error:
-        if form.channel:
-            raise
-        await gatehouse.changes.refusals.add(error.operation, caller.user, caller.channel, error.why)
-        return form.with_notes({inputs.CHANNEL: f"{words_for(error).what} Nothing was changed."}).view()
 
 
 def _end_view(form: RuleForm, change: Change) -> View:

@@ -56,3 +56,15 @@ async def test_a_new_rule_from_the_home_asks_where_to_announce_it(workspace: San
     card = await alice.sees_change(of="Spring")
     assert card.channel == OPS
     assert any(rule["name"] == "Spring" for rule in workspace.services.rules.all())
+
+
+async def test_a_switch_from_the_home_asks_the_same(alice: Colleague) -> None:
+    await alice.clicks(await alice.opens_home("Switch off…"), "Switch off…", opens="Announce in")
+    await alice.finds("Which rule?", "old shop")
+    alice.fills(Announce_in=GENERAL)
+    assert await alice.submits() == {}
+    await alice.sees_form("only accepts changes in channels it is in")
+
+    alice.fills(Announce_in=OPS)
+    assert await alice.submits() == {}
+    assert (await alice.sees_change(of=OLD)).channel == OPS
