@@ -117,10 +117,10 @@ def chosen_channel(view: Mapping[str, Any]) -> str:
 REASON: Final = "because"
 
 
-def reason(value: str, *, most: int = MAX_TYPED) -> Block:
+def reason(value: str, *, most: int = MAX_TYPED, optional: bool = True) -> Block:
     """Return an input for the reason, of at most *most* characters, for the card and the audit."""
     hint = "Shown on the card and in the audit log."
-    return text(REASON, "Why", fit_to_input(value), optional=True, hint=hint, most=most)
+    return text(REASON, "Why", fit_to_input(value), optional=optional, hint=hint, most=most)
 
 
 def option(value: str, words: str = "") -> Block:

@@ -166,7 +166,7 @@ def _inputs(name: str, part: Part, form: Begun, sites: Sequence[str]) -> Iterato
     elif isinstance(part, OnOrAt):
         yield inputs.start("")
     elif part.rank is Rank.REASON:
-        yield inputs.reason(form.said.get(name, ""))
+        yield inputs.reason(form.said.get(name, ""), optional=not form.lacks_reason)
     elif isinstance(part, Choice | OneOf) or name == "site":
         choices = part.choices if isinstance(part, Choice) else {}
         options = {meant: word for word, meant in reversed([*choices.items()])} or {
