@@ -797,12 +797,13 @@ CARDS: Final = (RulesShow, RulesWhich, RulesHistory, MembersShow, MembersWhy)
 def find_impossible(said: Sentence) -> Impossible | None:
     """Return what a text asks for and can't be done; a word in quotes, or of a name that is known, asks for nothing."""
     spoken = ["" if word in said.named else word for word in said.spoken]
-    spoken = ["percent" if "%" in word else "ip" if ADDRESS.fullmatch(word) else word for word in spoken]
+    spoken = ["percent" if PERCENT.fullmatch(word) else "ip" if ADDRESS.fullmatch(word) else word for word in spoken]
     found = IMPOSSIBLE.find(spoken)
     places = [place for told, some in found if told == found[0][0] for place in some]
     return replace(found[0][0], words=tuple(said.spoken[place] for place in places)) if found else None
 
 
+PERCENT: Final = re.compile(r"\d+(?:[.,]\d+)?%")
 ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
 """An IP address, or a range of them."""
 

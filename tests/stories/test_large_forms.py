@@ -8,13 +8,10 @@ import pytest
 
 from sandbox.demo import Sandbox
 from sandbox.services.seed import redirect_pair
-from sandbox.slack.state import View
 from tests.conftest import until
 from tests.harness.colleague import Colleague
-from tests.harness.held_service import Held
 
 OLD = "Redirect_x1old"
-RULE_MENU = "v1.pick.rule.menu"
 AT_ONCE = pytest.mark.parametrize("form_timeout", [0.0])
 """Forms are acknowledged as being saved, before anything else is known of them."""
 ANNA = "anna.berg@example.com"
@@ -107,40 +104,3 @@ async def test_whoever_closes_a_form_while_it_is_saved_hears_what_was_not_saved(
         return any("Rule Payload is invalid" in alice.slack_text(one) for one in mine)
 
     await until(is_told)
-
-
-async def test_whoever_closes_a_rule_right_after_switching_it_on_has_switched_it_on(
-    workspace: Sandbox, alice: Colleague
-) -> None:
-    rule = await shown_in_a_modal(workspace, alice)
-    workspace.slack.faults.add("not_found", method="views.update")
-
-    await alice.clicks(rule, "Switch on")
-
-    await alice.sees_change(of=OLD)
-    assert (workspace.services.rules.get(OLD) or {})["status"] == "Active"
-
-
-async def test_whoever_closes_a_rule_while_a_click_is_worked_on_hears_privately_why_nothing_came_of_it(
-    workspace: Sandbox, alice: Colleague
-) -> None:
-    rule = await shown_in_a_modal(workspace, alice)
-    workspace.services.rules.put({**(workspace.services.rules.get(OLD) or {}), "status": "Active"})
-    workspace.services.rules.stage.faults = service = Held()
-
-    await alice.clicks(rule, "Switch on")
-    await service.asked.wait()
-    alice.slack.acting.close(alice.id, rule["id"], clear=True)
-    service.free.set()
-
-    told = await alice.sees_problem()
-    assert told.visible_to == alice.id
-
-
-async def shown_in_a_modal(workspace: Sandbox, alice: Colleague) -> View:
-    """The rule OLD, which is off, in a modal in which somebody searched for it."""
-    workspace.services.rules.put({**(workspace.services.rules.get(OLD) or {}), "status": "Inactive"})
-    search = await alice.opens("/rules show")
-    offered = await alice.offered(search, RULE_MENU, "old shop")
-    await alice.chooses(search, RULE_MENU, next(iter(offered.values())))
-    return await alice.sees_form(OLD)
