@@ -53,15 +53,6 @@ class Url:
         return cls(url.href.partition("#")[0], url.host, url.pathname)
 
     @classmethod
-    def as_written(cls, text: str) -> Self:
-        """Parse *text* as a URL of any scheme, without normalising *full*; raises NotAUrl."""
-        try:
-            url = ada_url.URL(text)
-        except (ValueError, UnicodeError) as error:
-            raise NotAUrl("not a URL") from error
-        return cls(text, url.host, url.pathname)
-
-    @classmethod
     def from_typed(cls, text: str) -> Self:
         """Parse *text* as a URL that a person typed, with or without a scheme; raises NotAUrl.
 
