@@ -202,7 +202,7 @@ def home(blocks: Sequence[Block], channel: str) -> View:
 
 def open_form_message(command: Command) -> Message:
     """Return the message with a button that opens a form, for where Slack gave no way to open it at once."""
-    words, label = "Press *{}*.", "Open the form…"
+    words, label = "Press *{}* to go on.", "Open the form…"
     return message(
         words.format(label),
         [messages.section(words.format(label)), *actions([run_button(label, command, 0, style="primary")])],
