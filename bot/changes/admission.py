@@ -6,7 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
-from bot.changes.model.parts import CauseKind, Guard
+from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.refusals import AlreadyRequested, NotTemporary, TooManyRequests
 from bot.store.engine import Store
@@ -24,13 +24,13 @@ async def require_admission(
         now = await store.changes.get_locked(tx, reverts.id) or reverts
         if not now.is_temporary or now.request.reverts_at != reverts.request.reverts_at:
             raise NotTemporary(now)
-    is_guarded, cause = change.decision.guard is not Guard.NONE, change.request.cause
-    # An undo that is asked for twice is one undo anyhow; a revert after all is a request like others.
-    is_request = change.request.undoes is None or (cause is not None and cause.kind is CauseKind.LATE_END)
-    if is_request and (is_guarded or change.request.starts_at is not None):
+    # An undo that is asked for twice is one undo anyhow, and is never limited, however many requests wait.
+    if change.request.undoes is not None:
+        return
+    is_guarded = change.decision.guard is not Guard.NONE
+    if is_guarded or change.request.starts_at is not None:
         await _require_new(store, tx, change)
-    # An undo is never limited, however many requests wait.
-    if change.request.undoes is not None or not is_guarded:
+    if not is_guarded:
         return
     others = await store.changes.count_waiting(tx, change.request.requester) - 1
     if others >= max_waiting:

@@ -21,7 +21,6 @@ from bot.changes.proposals import (
     Undoing,
     inverse,
     request_again,
-    revert_anyway,
     undo_cause,
 )
 from bot.changes.propose import OWN_UNDO_WITHIN, Proposer
@@ -234,19 +233,6 @@ class FollowUps:
         while (known := await self.store.changes.find_by_key(f"{way}:{change.id}:{len(found)}")) is not None:
             found.append(known)
         return found
-
-    async def revert_anyway(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
-        """Propose to revert a temporary *change* that was left at its end because somebody had changed its target.
-
-        Raises NotTemporary where it was not left, or its target is gone, a ClientError, and as `Proposer.submit` does.
-        """
-        if change.state is not State.APPLIED or not change.run.revert_failure or change.run.undone is not None:
-            raise NotTemporary(change)
-        ((target, live),) = await self.read_targets([change.edit.target])
-        if live is None:
-            raise NotTemporary(change)
-        proposal = revert_anyway(change.with_target(target), live, by=by, channel=channel)
-        return await self.proposer.submit(await self._with_coverage(proposal), idempotency_key=idempotency_key)
 
     async def request_again(self, change: Change, *, by: str, channel: str, since: datetime | None = None) -> Change:
         """Propose again what *change* asked for and what was not done, based on its targets as they are now.

@@ -161,15 +161,6 @@ def _inverse_edit(change: Change, live: Document | None, ended: Sequence[Change]
     )
 
 
-def revert_anyway(change: Change, live: Document, *, by: str, channel: str) -> Proposal:
-    """Return the inverse of *change*, whose target somebody changed since: it starts from *live*, and has to be confirmed."""
-    undo = inverse(
-        change, [Undoing(change, live)], by=by, channel=channel, cause=undo_cause(change, CauseKind.LATE_END)
-    )
-    after = undo.edit.after and with_parts(change.open_parts, change.edit.before or {}, change.edit, live)
-    return Proposal.of(replace(undo.edit, before=live, after=after), undo.request, Guard.CONFIRM)
-
-
 def _repeat_request(asked: ChangeRequest, *, by: str, channel: str) -> ChangeRequest:
     return ChangeRequest(
         requester=by,

@@ -9,7 +9,7 @@ from bot.changes.followups import may_succeed_later
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import DONE, NOT_DONE, Item, Outcome
-from bot.changes.model.parts import Guard, Held, RevertFailure
+from bot.changes.model.parts import Guard, Held
 from bot.changes.model.states import State
 from handlers.blocks import messages
 from handlers.blocks.buttons import VISIBLE, ask_button, decide_button, run_button, with_menu
@@ -115,8 +115,6 @@ def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | Non
         ]
     if change.is_temporary:
         return _end_buttons(change)
-    if change.run.revert_failure in {RevertFailure.CHANGED, RevertFailure.PARTLY} and not change.is_bulk:
-        return [decision_button(change, "Revert anyway", "putback"), decision_button(change, "Keep", "stay")]
     deletes = undo_question(change) if change.edit.kind.creates else None
     undo = decision_button(change, "Undo", "undo", confirm=deletes)
     if progress is None:

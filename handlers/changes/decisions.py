@@ -107,11 +107,7 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
     "keep": lambda change, caller, g: g.changes.decisions.decide(change, Decision.WITHDRAW, caller.user),
     "undo": lambda change, c, g: g.changes.followups.undo(change, by=c.user, channel=c.channel, since=c.asked_at),
     "end": lambda change, c, g: g.changes.followups.revert_early(change, by=c.user, since=c.asked_at),
-    "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_decision_args(caller)),
     "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_decision_args(caller)),
-    "putback": lambda change, c, g: g.changes.followups.revert_anyway(
-        change, by=c.user, channel=c.channel, idempotency_key=c.request
-    ),
     "now": lambda change, caller, g: g.changes.decisions.replan(change, by=caller.user, request=caller.request),
     "again": lambda change, c, g: g.changes.followups.request_again(
         change, by=c.user, channel=c.channel, since=c.asked_at

@@ -43,11 +43,6 @@ def requester_line(change: Change) -> str:
 CAUSES: Final = {
     CauseKind.UNDO: ("to undo {whose} change", "undid {whose} change", "Undone by {who}"),
     CauseKind.EARLY_END: ("to revert it early", "reverted early", "Reverted early by {who}"),
-    CauseKind.LATE_END: (
-        "to revert it, though it was changed since",
-        "reverted, though it was changed since",
-        "Reverted by {who}, though it was changed since",
-    ),
 }
 """Words for the causes of an undo: what it is to do and what it did, as clauses; then the line on the card of what it undid."""
 

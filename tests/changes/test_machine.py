@@ -592,18 +592,6 @@ class Machine(RuleBasedStateMachine):
         self.clicked(number, click, change)
 
     @rule(number=anything, which=anything, by=people)
-    def put_back(self, number: int, which: int, by: str) -> None:
-        change = self.pick(which, [each for each in self.changes() if each.run.revert_failure])
-        idempotency_key = f"request {next(self.names)}"
-        self.clicked(
-            number,
-            lambda pipeline, now: pipeline.followups.revert_anyway(
-                now, by=by, channel=OPS, idempotency_key=idempotency_key
-            ),
-            change,
-        )
-
-    @rule(number=anything, which=anything, by=people)
     def request_again(self, number: int, which: int, by: str) -> None:
         found = [
             each for each in self.changes(State.STALE, State.PLANNED) if each.state is State.STALE or each.run.held

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -13,10 +12,9 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.obligation import Standing, parts_of, with_parts
-from bot.changes.model.parts import Cause, CauseKind, ChangeRequest, Undone
+from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, Undoing, inverse, revert_anyway
-from bot.changes.refusals import NotTemporary
+from bot.changes.proposals import Proposal, Undoing, inverse
 from bot.store.tables import former_ids
 from tests.changes.test_rights_again import rename
 from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World
@@ -94,14 +92,6 @@ def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> No
     assert inverse(removal, [Undoing(removal, None)], by=ALICE, channel=OPS).edit.after == ANN
 
 
-def test_what_is_put_back_at_last_is_deleted_where_it_was_created() -> None:
-    live = {"name": "Theirs"}
-    made = with_fields(change_of(RULE, None, {"name": "New"}), kind=Kind.RULE_CREATE, result={"name": "New"})
-
-    edit = revert_anyway(made, live, by=ALICE, channel=OPS).edit
-    assert (edit.kind, edit.before, edit.after) == (Kind.RULE_DELETE, live, None)
-
-
 async def former_ids_of(world: World) -> dict[str, str]:
     async with world.store.session.reading() as connection:
         return {row.old: row.new for row in await connection.execute(sa.select(former_ids))}
@@ -128,22 +118,3 @@ async def test_what_was_only_edited_keeps_its_id(world: World, mine: Replica) ->
     await mine.pipeline.followups.undo(change, by=ALICE, channel=OPS)
 
     assert await former_ids_of(world) == {}
-
-
-SOMEHOW: Final = Undone(
-    change="0" * 32,
-    at=datetime(2026, 1, 1, tzinfo=UTC),
-    by=ALICE,
-    cause=Cause(kind=CauseKind.UNDO, requester=ALICE),
-)
-
-
-async def test_only_what_was_left_at_its_end_is_reverted_anyway(world: World, mine: Replica) -> None:
-    change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
-    left = with_fields(change, revert_failure="changed")
-
-    for other in (change, with_fields(left, undone=SOMEHOW), replace(left, state=State.UNKNOWN)):
-        with pytest.raises(NotTemporary):
-            await mine.pipeline.followups.revert_anyway(other, by=ALICE, channel=OPS, idempotency_key="anyway")
-    asked = await mine.pipeline.followups.revert_anyway(left, by=ALICE, channel=OPS, idempotency_key="anyway")
-    assert asked.state is State.PROPOSED

@@ -125,7 +125,6 @@ ELSEWHERE: Final[Mapping[Through, str]] = {
     "v1.decision.break_glass": "needs a policy that allows it: tests/stories/test_break_glass.py",
     "v1.decide.form": "from a list: tests/stories/test_decide_from_lists.py",
     "decide.confirm": "the click of its own requester: tests/stories/test_requests.py",
-    **dict.fromkeys(("decide.putback", "decide.stay"), "after a failed end: tests/stories/test_last_act.py"),
     GatehouseToken: "lets an agent in: tests/stories/test_agents.py",
     "proposal.do": "what an agent proposed: tests/stories/test_agents.py",
     "decide.stop": "in the middle of a bulk change: tests/stories/test_sets.py",

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
-from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
-from tests.conftest import Clock
 from tests.harness.colleague import Colleague
 
 OLD, PAY = "Redirect_x1old", "Redirect_chk01"
@@ -78,21 +74,3 @@ async def test_an_undo_of_several_leaves_the_one_that_was_edited_since(workspace
 
     assert workspace.services.rules.get(PAY) == theirs
     assert (workspace.services.rules.get(OLD) or {})["status"] == "Active"
-
-
-async def test_an_end_that_was_asked_for_is_bound_to_what_it_showed(
-    workspace: Sandbox, alice: Colleague, clock: Clock
-) -> None:
-    await alice.types(f"/rules set {OLD} name=Sale for 1h")
-    await alice.sees_change(of=OLD)
-    edited(workspace, OLD, name="The incident")
-    clock.ahead += timedelta(hours=1, seconds=1)
-    left = await alice.sees_change(where=lambda change: change.run.revert_failure == "changed")
-    await alice.clicks(left, "v1.decide.putback")
-    asked = await alice.sees_change(state=State.PROPOSED)
-    theirs = edited(workspace, OLD, name="Renamed in the incident")
-
-    await alice.clicks(asked, "v1.decide.confirm")
-    await alice.sees_change(state=State.STALE)
-
-    assert workspace.services.rules.get(OLD) == theirs

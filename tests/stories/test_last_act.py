@@ -96,12 +96,10 @@ PERFORMED: Final = (
     clicks("break_glass", DELETE, form=("Why can’t this wait for an approval?", "It burns and all sleep")),
     clicks("undo", f"/rules off {OLD}", refused=True),
     clicks("end", HOUR, refused=True),
-    clicks("stay", f"{SALE} for 1h", "edited", 61, refused=True),
     clicks("until", HOUR, form=("Or until", "3h")),
     clicks("until", HOUR, form=("New end", "1 hour more")),
     clicks("until", HOUR, form=("New end", "Keep off")),
     clicks("stop", "held", f"cara:/rules off {OLD} {OTHER}", refused=True),
-    clicks("putback", f"{SALE} for 1h", "edited", 61),
     clicks("now", PLAN),
     clicks("replan", PLAN, form=("When?", "in 3h"), refused=True),
     clicks("again", f"/rules off {OLD}", "undo"),
@@ -145,8 +143,6 @@ async def happens(what: str | int, alice: Colleague, cara: Colleague, clock: Clo
         clock.ahead += timedelta(minutes=what)
     elif what == "held":
         rules.stage.faults = Held(only_writes=True)
-    elif what == "edited":
-        rules.put({**(rules.get(OLD) or {}), "description": "Theirs"})
     elif what.startswith("/"):
         await alice.does(what)
     elif what.startswith("cara:"):

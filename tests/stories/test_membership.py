@@ -93,7 +93,7 @@ async def test_a_role_by_a_channel_reads_and_approves_only_from_inside(
 
 
 @pytest.mark.first(2)
-@pytest.mark.parametrize("action", ["undo", "end", "stay", "until"])
+@pytest.mark.parametrize("action", ["undo", "end", "until"])
 async def test_a_card_in_a_channel_that_one_only_looks_into_changes_nothing(
     workspace: Sandbox, outsider: Colleague, alice: Colleague, action: str
 ) -> None:

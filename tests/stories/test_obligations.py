@@ -220,8 +220,9 @@ async def test_each_part_of_what_ends_is_looked_at_alone(
         "nobody has to act"
     )
     if is_asked and len(fields) == 1:
-        await alice.clicks(await alice.sees_change(where=lambda each: each.id == ended.id), "Revert anyway")
-        await alice.clicks(await alice.sees_change(state=State.PROPOSED), "v1.decide.confirm", confirm=True)
+        await alice.clicks(await alice.sees_change(where=lambda each: each.id == ended.id), "Undo")
+        await alice.clicks(await alice.sees_change(state=State.STALE), "Request again")
+        await alice.clicks(await alice.sees_change(state=State.PROPOSED), "v1.decide.confirm")
         await alice.sees_change(where=lambda each: each.id == ended.id and each.run.undone is not None)
         assert WAS.items() <= (rules.get(OLD) or {}).items()
 

@@ -88,7 +88,6 @@ CAUSES: Final[dict[str, Cause]] = {
     "ended late": Cause(kind=CauseKind.END, requester=ALICE, late_seconds=1500),
     "ended late, after tries in vain": Cause(kind=CauseKind.END, requester=ALICE, late_seconds=240, tries=3),
     "reverted early": Cause(kind=CauseKind.EARLY_END, requester=ALICE),
-    "reverted, though changed": Cause(kind=CauseKind.LATE_END, requester=ALICE),
     "undone by somebody else": Cause(kind=CauseKind.UNDO, requester=ALICE),
     "undone by its requester": Cause(kind=CauseKind.UNDO, requester=CARA),
 }

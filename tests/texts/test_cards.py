@@ -623,7 +623,7 @@ destination  `https://shop.example.com/new` → `https://shop.example.com/landin
 @alice · “we test” · 2026-11-21 01:26 UTC
 Not reverted at 2026-11-21 03:24 UTC: someone edited it first, so Gatehouse left it alone.
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Revert anyway]  [Keep]  ⋯ [Details]\
+[Undo]  [Details]\
 """,
             "not reverted: gone": """\
 (warning) Switch off “Old shop to new shop”: nothing to revert
@@ -652,7 +652,7 @@ Check it yourself: it was to be reverted at 2026-11-21 03:24 UTC, and the servic
 Not all of it was reverted at 2026-11-21 03:24 UTC: someone edited the description first, so Gatehouse left that alone.
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 description  not set → `For a sale`
-[Revert anyway]  [Keep]  ⋯ [Details]\
+[Undo]  [Details]\
 """,
             "for two hours, and deleted since": """\
 (wastebasket) “Old shop to new shop” was deleted
@@ -717,19 +717,6 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
             "reverted early, what did it": """\
 (white_check_mark) “Old shop to new shop” is back on
 @cara · reverted early · 2026-11-21 01:26 UTC
-`https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
-""",
-            "reverted, though changed, the change": """\
-(leftwards_arrow_with_hook) “Old shop to new shop” is back on
-Reverted by @cara, though it was changed since · 2026-11-21 03:24 UTC
-Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-`https://shop.example.com/old` → `https://shop.example.com/new`
-[Request again]  [Details]\
-""",
-            "reverted, though changed, what did it": """\
-(white_check_mark) “Old shop to new shop” is back on
-@cara · reverted, though it was changed since · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,

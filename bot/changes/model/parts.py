@@ -23,8 +23,6 @@ class CauseKind(StrEnum):
     """It was temporary, and its end was reached."""
     EARLY_END = "early end"
     """Somebody reverted it before its end."""
-    LATE_END = "late end"
-    """Somebody reverted it after its end, at which it was left because others had changed it since."""
 
 
 @dataclass(frozen=True, kw_only=True)
