@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -125,7 +126,7 @@ def _print_running(url: str, *, fresh: bool) -> None:
 
 
 async def _run_demo() -> None:
-    async with running_sandbox(FOLDER, ports=PORTS) as sandbox:
+    async with running_sandbox(FOLDER, ports=PORTS, agents=find_spec("mcp") is not None) as sandbox:
         at = sandbox.services
         _print_moved_ports(PORTS, (sandbox.slack.page_url, at.rules_url, at.members_url, sandbox.bot_url))
         with announcing_url(FOLDER, sandbox.slack.page_url):
@@ -138,6 +139,8 @@ def _print_urls(sandbox: Sandbox) -> None:
     print("  A local Slack with five people. Type /rules list, or press a suggestion.")
     print(f"  Rules    {sandbox.services.rules_url}   (x-api-key: {RULES_KEY})")
     print(f"  Members  {sandbox.services.members_url}   (Bearer {MEMBERS_KEY})")
+    if sandbox.bot.gatehouse.agents:
+        print(f"  Agents   {sandbox.bot_url}/mcp   (for a token, type /gatehouse token Claude)")
     print(f"  Bot      {sandbox.bot_url}\n\n  Ctrl-C stops it; what you did stays in {FOLDER}.\n", flush=True)
 
 
