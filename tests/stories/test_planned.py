@@ -65,9 +65,7 @@ async def test_a_rule_is_switched_off_in_two_hours_for_one(workspace: Sandbox, a
     [
         f"/rules off {OLD} tomorrow 9:00",
         f"/rules off {OLD} on 24 Dec 9:00 until 25 Dec 18:00 because of the holidays",
-        f'/rules set {OLD} description="For the sale" from tomorrow 9:00 to 17:00',
         f"/rules delete {OLD} tomorrow 9:00",
-        "/rules group off Sales campaigns tomorrow 9:00",
         f"/rules off {OLD} Redirect_chk01 tomorrow 9:00",
         '/rules make redirect https://shop.example.com/sale to https://shop.example.com/w named "Sale" tomorrow 9:00',
         f"/members grant {ANNA} vip tomorrow 9:00 for 30d",
@@ -126,21 +124,6 @@ async def test_an_approval_is_for_its_time(workspace: Sandbox, alice: Colleague,
     clock.ahead += HOUR + MOMENT
     await alice.sees_change()
     assert workspace.services.rules.get(OLD) is None
-
-
-@pytest.mark.threat("B17")
-async def test_what_is_cancelled_never_begins(
-    workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
-) -> None:
-    await alice.types(f"/rules off {OLD} in 2h")
-    card = await alice.sees_change(state=State.PLANNED)
-    await alice.clicks(card, "v1.decide.keep")
-    await alice.sees_change(state=State.CANCELLED)
-
-    clock.ahead += 3 * HOUR
-    await alice.says("/gatehouse status")
-    assert status(workspace) == "Active"
-    assert writes(workspace) == []
 
 
 @pytest.mark.threat("B17")

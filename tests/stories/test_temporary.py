@@ -6,17 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from bot.changes.model.change import Change
 from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.conftest import Clock, until
 from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended, undone
 from tests.stories.test_planned import HOUR, NAME, OLD, status
-
-
-def has_id(change_id: str, change: Change) -> bool:
-    return change.id == change_id
 
 
 async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:

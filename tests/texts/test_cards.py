@@ -166,20 +166,6 @@ On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
-            "create a rule: unknown": """\
-(grey_question) Create “Old shop to new shop”: not confirmed yet
-The service gave no clear answer. Gatehouse keeps checking and updates this card.
-Requested by @alice · “we test”
-On · Redirect
-`https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
-""",
-            "create a rule: denied": """\
-(no_entry_sign) Create “Old shop to new shop”: denied
-Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
-Requested by @alice · “we test”
-[Details]\
-""",
             "switch off a rule: done": """\
 (double_vertical_bar) “Old shop to new shop” is off
 @alice · “we test” · 2026-11-21 01:26 UTC
@@ -192,19 +178,6 @@ Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
-            "switch off a rule: unknown": """\
-(grey_question) Switch off “Old shop to new shop”: not confirmed yet
-The service gave no clear answer. Gatehouse keeps checking and updates this card.
-Requested by @alice · “we test”
-`https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
-""",
-            "switch off a rule: denied": """\
-(no_entry_sign) Switch off “Old shop to new shop”: denied
-Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
-Requested by @alice · “we test”
-[Details]\
-""",
             "change a destination: done": """\
 (white_check_mark) “Old shop to new shop”: destination changed
 @alice · “we test” · 2026-11-21 01:26 UTC
@@ -215,19 +188,6 @@ destination  `https://shop.example.com/new` → `https://shop.example.com/landin
 (hourglass_flowing_sand) Change the destination of “Old shop to new shop”: under way
 Requested by @alice · “we test”
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-[Details]\
-""",
-            "change a destination: unknown": """\
-(grey_question) Change the destination of “Old shop to new shop”: not confirmed yet
-The service gave no clear answer. Gatehouse keeps checking and updates this card.
-Requested by @alice · “we test”
-destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-[Details]\
-""",
-            "change a destination: denied": """\
-(no_entry_sign) Change the destination of “Old shop to new shop”: denied
-Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
-Requested by @alice · “we test”
 [Details]\
 """,
             "delete a rule: done": """\
@@ -278,18 +238,6 @@ Rules in this group that are on work again.
 Requested by @alice · “we test”
 [Details]\
 """,
-            "switch on a group: unknown": """\
-(grey_question) Switch on the group “Experiments”: not confirmed yet
-The service gave no clear answer. Gatehouse keeps checking and updates this card.
-Requested by @alice · “we test”
-[Details]\
-""",
-            "switch on a group: denied": """\
-(no_entry_sign) Switch on the group “Experiments”: denied
-Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
-Requested by @alice · “we test”
-[Details]\
-""",
             "add a member: done": """\
 (white_check_mark) Anna Berg added to blog
 `a***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
@@ -301,19 +249,6 @@ Segments  `newsletter`
 (hourglass_flowing_sand) Add Anna Berg to blog: under way
 `a***@example.com` · Requested by @alice · “we test”
 Segments  `newsletter`
-[Details]\
-""",
-            "add a member: unknown": """\
-(grey_question) Add Anna Berg to blog: not confirmed yet
-The service gave no clear answer. Gatehouse keeps checking and updates this card.
-`a***@example.com` · Requested by @alice · “we test”
-Segments  `newsletter`
-[Details]\
-""",
-            "add a member: denied": """\
-(no_entry_sign) Add Anna Berg to blog: denied
-Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
-`a***@example.com` · Requested by @alice · “we test”
 [Details]\
 """,
             "rename a member: done": """\
@@ -351,18 +286,6 @@ Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 `a***@example.com` · Requested by @alice · “we test”
 [Details]\
 """,
-            "grant: unknown": """\
-(grey_question) Grant Anna Berg access to “vip” on blog: not confirmed yet
-The service gave no clear answer. Gatehouse keeps checking and updates this card.
-`a***@example.com` · Requested by @alice · “we test”
-[Details]\
-""",
-            "grant: denied": """\
-(no_entry_sign) Grant Anna Berg access to “vip” on blog: denied
-Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
-`a***@example.com` · Requested by @alice · “we test”
-[Details]\
-""",
             "revoke: done": """\
 (white_check_mark) Anna Berg no longer has access to “vip” on blog
 `a***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
@@ -370,18 +293,6 @@ Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 """,
             "revoke: applying": """\
 (hourglass_flowing_sand) Revoke Anna Berg’s access to “vip” on blog: under way
-`a***@example.com` · Requested by @alice · “we test”
-[Details]\
-""",
-            "revoke: unknown": """\
-(grey_question) Revoke Anna Berg’s access to “vip” on blog: not confirmed yet
-The service gave no clear answer. Gatehouse keeps checking and updates this card.
-`a***@example.com` · Requested by @alice · “we test”
-[Details]\
-""",
-            "revoke: denied": """\
-(no_entry_sign) Revoke Anna Berg’s access to “vip” on blog: denied
-Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
 `a***@example.com` · Requested by @alice · “we test”
 [Details]\
 """,
@@ -405,19 +316,6 @@ Segments  `default` `staff`
 Segments  `default` `staff`
 [Details]\
 """,
-            "remove a member: unknown": """\
-(grey_question) Remove Chloe Diaz from blog: not confirmed yet
-The service gave no clear answer. Gatehouse keeps checking and updates this card.
-`c***@example.com` · Requested by @alice · “we test”
-Segments  `default` `staff`
-[Details]\
-""",
-            "remove a member: denied": """\
-(no_entry_sign) Remove Chloe Diaz from blog: denied
-Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
-`c***@example.com` · Requested by @alice · “we test”
-[Details]\
-""",
         }
     )
 
@@ -426,12 +324,6 @@ def test_endings() -> None:
     assert texts(cards.endings()) == snapshot(
         {
             "withdrawn": """\
-(leftwards_arrow_with_hook) Delete “Old shop to new shop”: withdrawn
-Withdrawn by @alice · 2026-11-21 01:26 UTC
-Requested by @alice · “we test”
-[Details]\
-""",
-            "not confirmed, kept": """\
 (leftwards_arrow_with_hook) Delete “Old shop to new shop”: withdrawn
 Withdrawn by @alice · 2026-11-21 01:26 UTC
 Requested by @alice · “we test”
@@ -573,13 +465,6 @@ On · Redirect
 [Try again]  [Details]\
 """,
             "unsettled": """\
-(grey_question) Switch off “Old shop to new shop”: never confirmed
-Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one.
-Requested by @alice · “we test”
-`https://shop.example.com/old` → `https://shop.example.com/new`
-[Details]\
-""",
-            "unsettled, never read": """\
 (grey_question) Switch off “Old shop to new shop”: never confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one.
 Requested by @alice · “we test”
@@ -764,13 +649,6 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 It has a new id and creation date. Commands still find it by its old id.
-[Request again]  [Details]\
-""",
-            "switched off, undone": """\
-(leftwards_arrow_with_hook) “Old shop to new shop” is back on
-Undone by @cara · 2026-11-21 03:24 UTC
-Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-`https://shop.example.com/old` → `https://shop.example.com/new`
 [Request again]  [Details]\
 """,
             "can’t be drawn": """\
@@ -1110,32 +988,26 @@ This card doesn’t show everything. Press Details before you decide.
   [Approve deletion] asks: Delete “Sale 2026”? / All 3 pairs are deleted. It stops working on 2026-11-25 01:24 UTC. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "switch off at a time, for two hours": """\
-(alarm_clock) Switch off “Sale 2026”: planned for 2026-11-25 01:24 UTC, for 2 h
+(alarm_clock) Switch off “Old shop to new shop”: planned for 2026-11-25 01:24 UTC, for 2 h
 Requested by @alice · “we test” · 09:00 Europe/Berlin
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Do it now]  [Change time…]  ⋯ [Withdraw]  [Details]\
 """,
             "switch off from one time to another, approved": """\
-(alarm_clock) Switch off “Sale 2026”: planned for 2026-11-25 01:24 UTC, until 2026-11-28 01:24 UTC
+(alarm_clock) Switch off “Old shop to new shop”: planned for 2026-11-25 01:24 UTC, until 2026-11-28 01:24 UTC
 Requested by @alice · “we test” · approved by @cara · 09:00 – 09:00 Europe/Berlin
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Ask to do it now]  [Change time…]  ⋯ [Withdraw]  [Details]\
 """,
             "nobody could begin it": """\
-(warning) Switch off “Sale 2026”: not started
+(warning) Switch off “Old shop to new shop”: not started
 It couldn’t start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then, or another change came first. Choose what to do. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test”
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Do it now]  [Change time…]  ⋯ [Withdraw]  [Details]\
 """,
             "out of date by then": """\
-(arrows_counterclockwise) Switch off “Sale 2026”: out of date
+(arrows_counterclockwise) Switch off “Old shop to new shop”: out of date
 The rule isn’t what this was planned for, so Gatehouse left it alone.
 Requested by @alice · “we test”
 Then → now
@@ -1143,83 +1015,64 @@ status  on → off
 [Request again]  [Details]\
 """,
             "frozen then": """\
-(warning) Switch off “Sale 2026”: not started
+(warning) Switch off “Old shop to new shop”: not started
 It couldn’t start 2026-11-25 01:24 UTC: it was frozen then. Choose a time after the freeze. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test”
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Do it now]  [Change time…]  ⋯ [Withdraw]  [Details]\
 """,
-            "begun, service down, waits": """\
-(hourglass_flowing_sand) Switch off “Sale 2026”: waiting for the service
-Requested by @alice · “we test”
-Nothing was changed yet: the service doesn’t answer. Gatehouse tries again until 2026-11-25 02:24 UTC.
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Withdraw]  [Details]\
-""",
             "asked for, in a freeze": """\
-@alice: Switch off “Sale 2026”, planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>? “we test”
-(raising_hand) Switch off “Sale 2026”, planned for 2026-11-25 01:24 UTC?
+@alice: Switch off “Old shop to new shop”, planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>? “we test”
+(raising_hand) Switch off “Old shop to new shop”, planned for 2026-11-25 01:24 UTC?
 Requested by @alice · “we test” · 09:00 Europe/Berlin
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
 (snowflake) Everything is frozen from 2026-11-21 01:24 UTC until 2026-11-26 01:24 UTC by the policy (“Christmas”). Until then, only an emergency override gets through.
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Emergency override…]  [Switch off]  ⋯ [Withdraw]  [Details]\
 """,
             "overridden for a time": """\
-(alarm_clock) Switch off “Sale 2026”: planned for 2026-11-25 01:24 UTC
+(alarm_clock) Switch off “Old shop to new shop”: planned for 2026-11-25 01:24 UTC
 Requested by @alice · “we test” · emergency override by @cara: “the on-call lead sleeps then” · 09:00 Europe/Berlin
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Do it now]  [Change time…]  ⋯ [Withdraw]  [Details]\
 """,
             "withdrawn": """\
-(leftwards_arrow_with_hook) Switch off “Sale 2026”: plan withdrawn
+(leftwards_arrow_with_hook) Switch off “Old shop to new shop”: plan withdrawn
 Withdrawn by @alice · 2026-11-21 01:26 UTC
 Requested by @alice · “we test”
 [Details]\
 """,
             "note: overridden for a time": """\
-Switch off “Sale 2026”: emergency override
-(rotating_light) Emergency override: Switch off “Sale 2026”
+Switch off “Old shop to new shop”: emergency override
+(rotating_light) Emergency override: Switch off “Old shop to new shop”
 @cara will go ahead 2026-11-25 01:24 UTC without an approval: “the on-call lead sleeps then”\
 """,
             "who approved may not any more": """\
-(warning) Switch off “Sale 2026”: not started
+(warning) Switch off “Old shop to new shop”: not started
 It couldn’t start 2026-11-25 01:24 UTC: @bob has no role any more that allows this. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test” · approved by @cara
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Request again]  [Withdraw]  ⋯ [Details]\
 """,
             "the policy asks for more": """\
-(warning) Switch off “Sale 2026”: not started
+(warning) Switch off “Old shop to new shop”: not started
 It couldn’t start 2026-11-25 01:24 UTC: the policy asks for more than it did when this was planned. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test”
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Request again]  [Withdraw]  ⋯ [Details]\
 """,
             "note: starts-1": """\
-Switch off “Sale 2026”: starts soon
-(alarm_clock) @alice Switch off “Sale 2026”: starts 2026-11-25 01:24 UTC.\
+Switch off “Old shop to new shop”: starts soon
+(alarm_clock) @alice Switch off “Old shop to new shop”: starts 2026-11-25 01:24 UTC.\
 """,
             "note: held-1": """\
-Switch off “Sale 2026”: not started
-(warning) @alice Switch off “Sale 2026”: not started
+Switch off “Old shop to new shop”: not started
+(warning) @alice Switch off “Old shop to new shop”: not started
 It couldn’t start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then, or another change came first. Choose what to do. Expires 2026-11-28 01:24 UTC.\
 """,
             "note: started": """\
-Switch off “Sale 2026”: started
-(double_vertical_bar) “Sale 2026” is off @alice\
+Switch off “Old shop to new shop”: started
+(double_vertical_bar) “Old shop to new shop” is off @alice\
 """,
             "note: started, of which one failed": """\
 Switch off 3 rules: started
