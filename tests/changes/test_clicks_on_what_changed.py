@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import count
 from typing import Final
 
 import pytest
@@ -32,7 +30,6 @@ from tests.changes.world import (
     Watched,
     World,
     renames,
-    replica,
 )
 from tests.harness.databases import BOTH
 
@@ -211,20 +208,6 @@ async def test_a_set_is_on_record_by_its_purpose_and_size(world: World, mine: Re
         "kinds": [Kind.RULE_UPDATE],
     }
     assert "after" not in detail
-
-
-async def test_two_who_extend_at_once_from_the_same_card_extend_once(world: World, mine: Replica) -> None:
-    other = replica(world, "other", count(100))
-    change = await renamed(world, mine)
-
-    clicks = extend(mine.pipeline, change, "one"), extend(other.pipeline, change, "another")
-    refused = [each for each in await asyncio.gather(*clicks, return_exceptions=True) if isinstance(each, Exception)]
-
-    assert [type(each) for each in refused] == [NotTemporary]
-    ends = (await mine.pipeline.journal.get(change.id)).request.reverts_at
-    assert ends is not None
-    assert change.request.reverts_at is not None
-    assert ends - change.request.reverts_at == HOUR
 
 
 @dataclass(frozen=True, slots=True)

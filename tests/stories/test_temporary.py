@@ -33,27 +33,6 @@ async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Colleague,
     assert NAME not in alice.slack_text(await alice.says("/gatehouse timers"))
 
 
-@pytest.mark.parametrize(
-    ("words", "after"), [("in 10 minutes", None), ("for 30m", timedelta(minutes=30)), ("5h", 5 * HOUR)]
-)
-async def test_its_end_is_moved_to_any_time(
-    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock, words: str, after: timedelta | None
-) -> None:
-    card = await alice.says(f"/rules off {OLD} for 2h")
-    await cara.clicks(card, "Change end…", opens="New end")
-    cara.fills(Or_until=words)
-    assert (await cara.submits() == {}) is (after is not None), "a start is no end"
-    if after is None:
-        return
-
-    await alice.sees_change(where=lambda change: change.request.reverts_at_as_typed)
-    clock.ahead += after - timedelta(seconds=30)
-    assert status(workspace) == "Inactive"
-    clock.ahead += timedelta(minutes=1)
-    assert (await alice.sees_change(where=ended)).ts == card.ts
-    assert status(workspace) == "Active"
-
-
 async def test_what_was_deleted_since_is_said_on_its_card_until_that_is_undone(
     alice: Colleague, cara: Colleague, clock: Clock
 ) -> None:
