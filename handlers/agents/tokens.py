@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
 import re
 import secrets
@@ -26,10 +25,12 @@ TOKEN: Final = re.compile(r"gh_([UW][A-Z0-9]{1,20})_([a-z0-9-]{1,26})_[\w-]{43}"
 
 async def owner_of(token: str, store: Store) -> Asker | None:
     """Return for whom the agent with this *token* asks; None where it is nobody's, or not any more."""
-    if (parts := TOKEN.fullmatch(token)) is None or not (kept := await store.values.value(parts[1], _name(parts[2]))):
+    if (parts := TOKEN.fullmatch(token)) is None or not (
+        kept := await store.values.value(parts[1], f"token_{parts[2]}")
+    ):
         return None
     agent, hashed = json.loads(kept)
-    return Asker(parts[1], agent) if hmac.compare_digest(hashed, _hash(token)) else None
+    return Asker(parts[1], agent) if hashed == _hash(token) else None
 
 
 @handles(GatehouseToken)
@@ -42,16 +43,12 @@ async def make_token(command: GatehouseToken, caller: Caller, gatehouse: Gatehou
     event = "token_ended" if command.off else "token_made"
     async with store.transaction() as tx:
         kept = "" if command.off else json.dumps([command.agent, _hash(token)])
-        await store.values.put(tx, caller.user, _name(key), kept)
+        await store.values.put(tx, caller.user, f"token_{key}", kept)
         await store.audit.append(tx, Event(event, caller.user, caller.channel, target=f"agent/{command.agent}"))
     if command.off:
         return Private(messages.message("Ended", [section(f"*The token of {quote(command.agent)} has ended.*")]))
     words = f"*The token of {quote(command.agent)}*, shown only now. With it, the agent reads and proposes as you."
     return Private(messages.message("A token", [section(words), section(code(token))]))
-
-
-def _name(key: str) -> str:
-    return f"token_{key}"
 
 
 def _hash(token: str) -> str:

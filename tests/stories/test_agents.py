@@ -300,6 +300,26 @@ async def test_a_reason_is_a_reason_whatever_is_in_it(slackbot: Agent, alice: Co
     await alice.sees_change(of=OLD, where=lambda change: not change.is_temporary and change.request.reason == why)
 
 
+@pytest.mark.threat("A5")
+async def test_a_click_of_a_process_that_died_is_done_in_the_channel_of_the_proposal(
+    workspace: Sandbox, slackbot: Agent, alice: Colleague
+) -> None:
+    message = await proposes(slackbot, alice, "propose_rules_off", refs=[OLD])
+    block_id, button = alice._button(message, "Request it")
+    click = {
+        "type": "block_actions",
+        "user": {"id": ALICE.id},
+        "container": {"type": "message", "message_ts": message.ts, "channel_id": message.channel},
+        "actions": [{**button, "block_id": block_id}],
+    }
+    await alice.store.inbox.take_in("key", "click", click, owner="a dead process", lease=timedelta(seconds=-1))
+
+    await alice.sees_change(
+        of=OLD, where=lambda change: (change.request.channel, change.request.agent) == (OPS, "Slackbot")
+    )
+    assert len(await all_changes(alice.store)) == 1
+
+
 async def test_a_host_is_proposed_as_its_rules(slackbot: Agent, alice: Colleague) -> None:
     message = await proposes(slackbot, alice, "propose_rules_off", refs=["shop.example.com"])
     assert len(slackbot.told[-1].data["rules"]) > 1
