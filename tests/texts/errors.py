@@ -147,7 +147,7 @@ def changes() -> Iterator[Sample]:
     yield "it was there for a time only", of(refusals.NothingComesBack(WAITING), "/gatehouse undo", attempted=True)
     yield "the old email is gone", of(refusals.OldEmailGone(WAITING), "/gatehouse undo", attempted=True)
     yield "not undoable", of(refusals.NotUndoable(DENIED), "/gatehouse undo", attempted=True)
-    for state in (State.UNKNOWN, State.FAILED, State.STALE, State.EXPIRED, State.UNSETTLED):
+    for state in (State.UNKNOWN, State.FAILED, State.UNSETTLED):
         undone = refusals.NotUndoable(with_fields(DENIED, state=state))
         yield f"not undoable: {state.value}", of(undone, "/gatehouse undo", attempted=True)
     yield "nothing to undo", of(errors.NothingToUndo(None), "/gatehouse undo", attempted=True)

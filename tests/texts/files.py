@@ -51,10 +51,8 @@ def imports() -> Iterator[Sample]:
     ]
     plan = rule_plan(plan_rules(documents, [OLD, OFF], Groups({}, frozenset())), "record")
     yield "rules: the preview", plan_form(RULE_FORMS, plan, file)
-    changed = plan_form(RULE_FORMS, plan, file, MOVED)
-    yield "rules: the preview, once more", changed
     same = rule_plan(plan_rules([OFF.document()], [OFF]), "record")
-    yield "rules: nothing to import", plan_form(RULE_FORMS, same, file)
+    yield "rules: nothing to import by now", plan_form(RULE_FORMS, same, file, MOVED)
     paths = read_redirect_table(b"from,to\n/a,https://shop.example.com/b\n")
     redirects = rule_plan([*plan_redirects(paths, [], first_problem)], "line")
     looping = replace(redirects, warnings=["Line 2 loops."])

@@ -98,9 +98,7 @@ def answers() -> Iterator[Sample]:
     counts = {"applied": 12_000, "proposed": 1, "failed": 2}
     yield "status, all well", views.status(well, places=places, counts=counts)
     warned = {"socket mode": Health(Level.NEEDS_ATTENTION, "1 of 2 connections")}
-    yield "status, a warning", views.status(well | warned, places=places, counts=counts)
     away = {"rules": health_of("The rules service doesn’t answer")}
-    yield "status, the rules service is down", views.status(well | away, places=places, counts=counts)
     both = away | {"members of blog": health_of("The members service rejected Gatehouse’s key: Unauthorized")} | warned
     yield "status, two problems", views.status(well | both, places=places, counts={})
     late = {"messages": health_of("Slack rejected 2, 1 late; Gatehouse keeps trying")}
@@ -135,7 +133,6 @@ def waiting() -> Iterator[Sample]:
     found = Waiting([CHANGES[2]])
     yield "pending", views.pending_list(both, found, FACTS, pending, public=False, decidable=mine)
     yield "nothing temporary", views.planned_list(nobody, RowFacts(), timers, planned=0, public=False)
-    yield "temporary", views.planned_list(page(CHANGES[1]), FACTS, timers, planned=0, public=False)
     to_come = with_fields(CHANGES[0], state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
     yield "planned and temporary", views.planned_list(page(to_come, CHANGES[1]), FACTS, timers, planned=1, public=False)
     some = views.planned_list(page(CHANGES[1]), FACTS, timers, planned=0, public=False, unread=unshown_line(["rules"]))

@@ -183,7 +183,7 @@ def lists() -> Iterator[Sample]:
     yield "a list of a group, by last change", _list([SEVERAL], group="Sales", sort="changed")
     yield "nothing found", _list([], text="checkout")
     yield "no rules at all", _list([])
-    for one in (OLD, FILTERED, SEVERAL, HELD):
+    for one in (SEVERAL, HELD):
         yield f"show {one.title}", views.rule_card(one, public=False, groups=GROUPS)
     yield "show in the channel", views.rule_card(OLD, public=True)
     groups = [
@@ -203,12 +203,11 @@ def forms() -> Iterator[Sample]:
         "above.1": "“Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.",
     }
     yield "new, with a warning", replace(new, warned="x", notes=warning).view()
-    for rule_type in ("Cancel", "Replace", "Headers", "QueryParam", "Script"):
+    for rule_type in ("Cancel", "Replace", "Headers", "QueryParam"):
         yield f"new, {rule_type}", RuleForm.blank(type=rule_type, channel="C0OPS0001").view()
     yield "edit, with all options", replace(RuleForm.of(ANSWER, channel="C0OPS0001"), more=True).view()
     yield "edit, two scripts", RuleForm.of(SCRIPTS, channel="C0OPS0001").view()
     yield "edit, as JSON", replace(RuleForm.of(FILTERED, channel="C0OPS0001"), as_json=True).view()
-    yield "edit, of an unknown type", RuleForm.of(TELEPORT, channel="C0OPS0001").view()
     yield "edit, a destination in two lines", RuleForm.of(ODD, channel="C0OPS0001").view()
     yield "edit", RuleForm.of(FILTERED, channel="C0OPS0001").view()
     yield "edit, two pairs", RuleForm.of(TWO, channel="C0OPS0001").view()

@@ -352,16 +352,6 @@ You typed `/gatehouse undo`\
 Nothing was changed. To undo something older, press Undo on its card.
 You typed `/gatehouse undo`\
 """,
-            "not undoable: stale": """\
-(warning) Change the destination of “Old shop to new shop” can’t be undone: it is out of date.
-Nothing was changed. To undo something older, press Undo on its card.
-You typed `/gatehouse undo`\
-""",
-            "not undoable: expired": """\
-(warning) Change the destination of “Old shop to new shop” can’t be undone: it expired.
-Nothing was changed. To undo something older, press Undo on its card.
-You typed `/gatehouse undo`\
-""",
             "not undoable: unsettled": """\
 (warning) Change the destination of “Old shop to new shop” can’t be undone: it was never confirmed.
 Nothing was changed. To undo something older, press Undo on its card.

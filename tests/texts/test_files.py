@@ -49,31 +49,9 @@ record 8  `(no name)`   not an object
 (warning) 1 new rule without a group. Not found: `Group_gone`. Set one afterwards with `/rules set`.
 [Import]\
 """,
-            "rules: the preview, once more": """\
+            "rules: nothing to import by now": """\
 ┌ Import rules
 (arrows_counterclockwise) Nothing was imported yet. This preview is new. Please review it again.
-(inbox_tray) Preview: 8 records in `rules.json`
-Nothing has changed yet.
-(sparkles) 3 new
-(fast_forward) 4 skipped
-✗ 1 can’t be imported
-3 of the new rules are on, and match at once.
-(sparkles) New
-record 1  Jobs   `https://shop.example.com/jobs` → `https://shop.example.com/careers`
-record 2  Blog readers to new shop   `https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`
-record 7  Sales   `https://shop.example.com/sales` → `https://shop.example.com/sale`
-(fast_forward) Skipped
-record 3  `Summer sale`   already there, with this id
-record 4  `Old shop to new shop`   already there, with this id
-record 5  `Summer sale`   the same as record 3
-record 6  `Sales`   a group; groups are not imported
-✗ Can’t be imported
-record 8  `(no name)`   not an object
-(warning) 1 new rule without a group. Not found: `Group_gone`. Set one afterwards with `/rules set`.
-[Import]\
-""",
-            "rules: nothing to import": """\
-┌ Import rules
 (inbox_tray) Preview: 1 record in `rules.json`
 Nothing has changed yet.
 (fast_forward) 1 skipped

@@ -34,29 +34,6 @@ Or use your own words. Gatehouse shows what would change, and waits for your cli
 ✓ Members of blog: 8 records
 Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 1.0.0\
 """,
-            "status, a warning": """\
-(large_yellow_circle) Everything works, with 1 warning.
-! Socket Mode: 1 of 2 connections
-✓ Slack
-✓ Clock
-✓ Database
-✓ Policy file
-✓ Cards and messages: 2 on the way
-✓ Rules: 25 records · `rules.example.com`
-✓ Members of blog: 8 records
-Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 1.0.0\
-""",
-            "status, the rules service is down": """\
-(red_circle) Rules: The rules service doesn’t answer. Everything else works.
-✗ Rules: The rules service doesn’t answer · `rules.example.com`
-✓ Slack
-✓ Clock
-✓ Database
-✓ Policy file
-✓ Cards and messages: 2 on the way
-✓ Members of blog: 8 records
-Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 1.0.0\
-""",
             "status, two problems": """\
 (red_circle) 2 problems. Everything else works, with 1 warning.
 ✗ Rules: The rules service doesn’t answer · `rules.example.com`
@@ -136,12 +113,6 @@ Delete “Sale 2026” `https://shop.example.com/sale` → `https://shop.example
 (alarm_clock) Nothing is planned right now.
 Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `until 18:00`, and Gatehouse reverts it then.
 [Refresh]\
-""",
-            "temporary": """\
-1 temporary change
-“Sale 2026” is off until 2026-11-21 03:24 UTC
-@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
-[Refresh]  [Share in channel]\
 """,
             "planned and temporary": """\
 1 planned change, 1 temporary change

@@ -19,18 +19,6 @@ Find one, to see why they get in, grant, revoke or remove:  <>
 [Import members…]  [Export members…]
 Sites: blog, docs\
 """,
-            "a list": """\
-3 members of blog, page 1 of 1
-3 members of blog
-#1 Anna Berg · `anna.berg@example.com`
-`newsletter`  [Show]
-#2 Chloe Diaz · `chloe.diaz@example.com`
-`default` `staff`  [Show]
-#3 (no name) · `zed@example.com`
-no segments  [Show]
-Page 1 of 1   ·   `#n` in your next command means a row of this list · Other sites: `site:docs`
-[Share in channel]\
-""",
             "a list with filters": """\
 3 members of blog, page 1 of 1
 3 members of blog · “anna” · segment “vip” · without “free”

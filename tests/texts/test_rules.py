@@ -358,20 +358,6 @@ No rules found
 (mag) There are no rules yet
 [Create rule…]\
 """,
-            "show Old shop to new shop": """\
-Rule “Old shop to new shop”
-(large_green_circle) “Old shop to new shop” · On
-`https://shop.example.com/old` → `https://shop.example.com/new`
-Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x1`
-[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Show history]  [Share in channel]\
-""",
-            "show Blog readers to new shop": """\
-Rule “Blog readers to new shop”
-(large_green_circle) “Blog readers to new shop” · On
-`https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`
-Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x6`
-[Switch off…]  [Edit…]  ⋯ [Copy…]  [Delete]  [Show history]  [Share in channel]\
-""",
             "show Campaign links": """\
 Rule “Campaign links”
 (large_green_circle) “Campaign links” · On
@@ -511,26 +497,6 @@ Why (optional): <>
 [More options]
 [Create]\
 """,
-            "new, Script": """\
-┌ New rule
-Type: <Script>
-URL (optional): <>
-Everything else, as JSON: <{
- "scripts": [
-  {
-   "codeType": "js",
-   "type": "code",
-   "loadTime": "afterPageLoad",
-   "value": "console.log('hello')"
-  }
- ]
-}>
-[Add pair]
-Name: <>
-Why (optional): <>
-[More options]
-[Create]\
-""",
             "edit, with all options": """\
 ┌ Edit rule
 Response `Response_x14`
@@ -592,21 +558,6 @@ Why (optional): <>
 Description (optional): <>
 Status: <On>
 Start (optional): <>
-[Save]\
-""",
-            "edit, of an unknown type": """\
-┌ Edit rule
-Teleport `Teleport_x16`
-URL (optional): <https://shop.example.com/t>
-Everything else, as JSON: <{
- "beam": [
-  1
- ]
-}>
-[Add pair]
-Name: <Of a later release>
-Why (optional): <>
-[More options]
 [Save]\
 """,
             "edit, a destination in two lines": """\
