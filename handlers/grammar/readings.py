@@ -537,15 +537,26 @@ def _offer(said: Sentence) -> Readings | None:
     if not 0 < len(changes) <= MAX_READINGS:
         return None
     idle = _idle_in_changes(said, changes)
-    unread = _unread(said, changes, idle)
+    strangers = _strangers(said.known, changes)
+    unread = (*_unread(said, changes, idle), *strangers)
     if said.is_quoted or not REVERSING.isdisjoint(said.words):
         return None
     if not unread:
         return Readings(changes)
     impossible = find_impossible(said)
-    unread = _unread(said, changes, idle | {*impossible.words}) if impossible else unread
+    if impossible:
+        unread = (*_unread(said, changes, idle | {*impossible.words}), *strangers)
     shown = _read_back(said, _look_at(said)[0])[:MAX_READINGS]
     return Readings(shown, unread, changes, impossible=impossible, is_guess=bool(impossible))
+
+
+def _strangers(known: Known, changes: Sequence[Command]) -> tuple[str, ...]:
+    """Return the emails of which *changes* take it that they are those of members, and no site knows them."""
+    if known.missing:
+        return ()
+    named = dict.fromkeys(email for each in changes for email in each.emails if email not in known.sites_of)
+    there = {each.casefold() for each in known.sites_of} if named else set()
+    return tuple(email for email in named if email.casefold() not in there)
 
 
 def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
