@@ -121,6 +121,14 @@ def test_a_site_that_is_named_twice_is_refused(name: str) -> None:
     assert "canary" not in str(refused.value)
 
 
+@pytest.mark.parametrize("keys", ["dosc=canary", "blog", "blog="])
+def test_a_key_of_no_site_and_no_key_of_a_site_are_refused(keys: str) -> None:
+    with pytest.raises(ValidationError, match="members_api_keys") as refused:
+        made(members_api_keys=keys)
+
+    assert "canary" not in str(refused.value)
+
+
 def test_two_names_of_one_site_are_refused() -> None:
     with pytest.raises(ValidationError, match="has “blog” and “news” for the same site, “site_1”"):
         made(members_sites="blog=site_1,docs=site_2,news=site_1")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from handlers.gatehouse import home
-from sandbox.demo import Sandbox
 from sandbox.slack import rendering
 from tests.conftest import GENERAL, OPS
 from tests.harness.colleague import Colleague
@@ -36,26 +35,6 @@ async def test_open_changes_that_were_not_looked_at_are_counted(
     theirs = rendering.view(await cara.opens_home("Waiting for you"))
     assert "1 more change is open, and may wait for you: `/gatehouse pending`" in theirs
     assert "Nothing is waiting for you" not in rendering.view(await alice.opens_home("1 more change is open"))
-
-
-async def test_a_new_rule_from_the_home_asks_where_to_announce_it(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.clicks(await alice.opens_home("Create rule…"), "Create rule…", opens="Announce in")
-    alice.fills(
-        Announce_in=GENERAL,
-        Name="Spring",
-        From="https://shop.example.com/verano",
-        To="https://shop.example.com/sale",
-    )
-    assert await alice.submits() == {}
-    await alice.sees_form("only accepts changes in channels it is in")
-    assert "Spring" in alice.form, "what was typed is still there"
-
-    alice.fills(Announce_in=OPS)
-    assert await alice.submits() == {}
-
-    card = await alice.sees_change(of="Spring")
-    assert card.channel == OPS
-    assert any(rule["name"] == "Spring" for rule in workspace.services.rules.all())
 
 
 async def test_a_switch_from_the_home_asks_the_same(alice: Colleague) -> None:

@@ -121,17 +121,6 @@ async def test_where_an_address_goes_and_what_is_wrong_with_the_rules(browser: B
     await expect(page.get_by_role("dialog").get_by_role("button", name="Switch off", exact=True)).to_be_visible()
 
 
-async def test_several_rules_on_one_card(browser: Browser, workspace: Sandbox) -> None:
-    page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001")
-    three = ("Redirect_chk01", "Redirect_chk02", "Redirect_login")
-    await say(page, f"/rules off {' '.join(three)} because the payment page is down")
-    card = page.get_by_role("article").filter(has_text="3 rules switched off")
-    await expect(card.get_by_role("button", name="Undo")).to_be_visible()
-
-    rules = [workspace.services.rules.get(one) for one in three]
-    assert [rule["status"] for rule in rules if rule] == ["Inactive"] * 3
-
-
 async def test_why_somebody_does_not_get_in_and_letting_them_in(browser: Browser, workspace: Sandbox) -> None:
     page = await opened(browser, workspace, "U0BOB0001", "C0SUPPORT")
     await say(page, "/members why anna.berg@example.com vip")

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
 from bot.changes.model.states import State
 from bot.server.app import running
-from bot.settings import Settings
 from handlers.explain.table import is_problem, says_unchanged
 from sandbox.demo import Sandbox, settings
-from sandbox.services.running import MEMBERS_KEY
 from tests.conftest import QUICK, busy_sandbox
 from tests.harness.colleague import Colleague
 from tests.harness.looking import approve_card
@@ -80,28 +78,3 @@ async def test_a_name_goes_before_the_id_of_another_site(tmp_path: Path) -> None
         sites = {"docs": "site_2", "site_2": "site_1"}
         async with running(chosen.model_copy(update={"members_sites": sites}), timing=QUICK) as bot:
             assert {name: bot.gatehouse.site(name).id for name in sites} == sites
-
-
-def test_keys_are_read_from_one_variable_and_a_typo_in_a_site_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name, value in {
-        "SLACK_BOT_TOKEN": "xoxb-1",
-        "SLACK_SIGNING_SECRET": "s",
-        "RULES_BASE_URL": "http://127.0.0.1/v1",
-        "RULES_API_KEY": "r",
-        "MEMBERS_BASE_URL": "http://127.0.0.1/api/v1",
-        "MEMBERS_API_KEY": MEMBERS_KEY,
-        "MEMBERS_SITES": "blog=site_1,docs=site_2",
-        "MEMBERS_API_KEYS": "docs=a=b==",
-    }.items():
-        monkeypatch.setenv(name, value)
-    read = Settings()
-    assert (read.key_of("blog"), read.key_of("docs")) == (MEMBERS_KEY, "a=b==")
-    assert "a=b==" not in str(read)
-
-    for wrong in ("dosc=key", "docs", "docs="):
-        monkeypatch.setenv("MEMBERS_API_KEYS", wrong)
-        with pytest.raises(ValidationError, match="members_api_keys") as refused:
-            Settings()
-        assert "key'" not in str(refused.value)

@@ -93,17 +93,6 @@ async def test_a_refreshed_connection_is_replaced_and_the_story_goes_on(
     assert len(opened) == 3  # a fourth would have replaced the third
 
 
-async def test_an_address_that_is_no_longer_good_is_not_tried_for_ever(workspace: Sandbox, alice: Person) -> None:
-    sockets = workspace.slack.sockets
-    old, _ = await connected(sockets)
-    sockets.spent = 1
-
-    await sockets.refresh(old)
-    await replaced(sockets, old)
-
-    assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
-
-
 @pytest.mark.parametrize("answer", ["500", "html", "text", "wrong_type", "cut_before", "429", "internal_error"])
 async def test_an_answer_without_an_address_is_asked_for_again(workspace: Sandbox, alice: Person, answer: str) -> None:
     slack = workspace.slack
@@ -330,17 +319,6 @@ async def test_a_click_whose_connection_breaks_off_is_neither_lost_nor_done_twic
 
     await until(lambda: len(slack.sockets.connections) == 2)
     assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
-
-
-async def test_readiness_tells_of_a_connection_that_is_gone(workspace: Sandbox) -> None:
-    _, before = await read_readiness(workspace.bot_url)
-    workspace.slack.faults.add("internal_error", method="apps.connections.open", times=1000)
-    await workspace.slack.sockets.close()
-    await until(lambda: workspace.slack.sockets.connections == [])
-    status, after = await read_readiness(workspace.bot_url)
-
-    assert before["socket mode"] == "ok"
-    assert (status, after["socket mode"]) == (503, "not connected: no request from Slack can arrive")
 
 
 @pytest.mark.threat("E2")

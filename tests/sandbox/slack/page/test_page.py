@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from sandbox.slack.message import Message
-from tests.sandbox.slack.desk import ALICE, BOB, OPS, Desk, words
+from tests.sandbox.slack.desk import ALICE, OPS, Desk, words
 
 pytestmark = pytest.mark.browser
 
@@ -88,16 +88,6 @@ async def test_a_form_with_an_error_and_a_new_field(browser: Browser, desk: Desk
     state = desk.last("view_submission")["view"]["state"]["values"]
     assert state["kind"]["kind.menu"]["selected_option"]["value"] == "cancel"
     assert state["source 2"]["source 2.text"]["value"] == "/b"
-
-
-async def test_one_click_makes_somebody_else(browser: Browser, desk: Desk) -> None:
-    page = await opened(browser, desk)
-    await page.get_by_role("radio", name=re.compile("Bob Ortiz")).click()
-    await expect(page.get_by_text("Acting as Bob Ortiz")).to_be_visible()
-    async with page.expect_response("**/_local/say"):
-        await say(page, "/desk list")
-    assert desk.last("command")["user_id"] == BOB
-    assert f"user={BOB}" in page.url
 
 
 async def test_the_composer_completes_recalls_and_explains(browser: Browser, desk: Desk) -> None:
