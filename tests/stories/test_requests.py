@@ -44,6 +44,27 @@ async def test_what_needs_no_approval_goes_ahead_of_a_request(
 
 
 @pytest.mark.policy(OWN_CLICK)
+async def test_who_could_make_the_change_may_drop_a_request_that_waits_for_its_requester(
+    alice: Colleague, cara: Colleague
+) -> None:
+    waiting = await alice.says(f"/rules delete {OLD}")
+
+    await cara.clicks(waiting, "v1.decide.keep")
+    await alice.sees_change(state=State.CANCELLED, where=lambda change: change.decision.decided_by == cara.id)
+
+
+@pytest.mark.policy(OWN_CLICK)
+async def test_who_could_not_make_the_change_may_not_drop_it(workspace: Sandbox, alice: Colleague) -> None:
+    bob = Colleague(workspace, "U0BOB0001", alice.channel)
+    waiting = await alice.says(f"/rules delete {OLD}")
+
+    await bob.clicks(waiting, "v1.decide.keep")
+    await bob.sees_problem()
+
+    assert (await alice.change_of(waiting)).state is State.PROPOSED
+
+
+@pytest.mark.policy(OWN_CLICK)
 async def test_a_request_to_undo_keeps_nobody_else_from_undoing(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
@@ -82,3 +103,12 @@ async def test_a_write_that_found_its_service_down_is_tried_again_by_one_click_a
     assert (done.edit, done.request.revert_after) == (asked.edit, asked.request.revert_after)
     await alice.clicks(failed, "Try again")
     await alice.sees_problem("already requested")
+
+
+@pytest.mark.parametrize(("fault", "is_offered"), [("429", True), ("403", False)])
+async def test_what_a_service_refused_is_not_offered_to_be_tried_again(
+    workspace: Sandbox, alice: Colleague, fault: str, is_offered: bool
+) -> None:
+    workspace.services.rules.stage.faults.add(fault, method="PUT")
+    await alice.says(f"/rules off {OLD}")
+    assert ("[Try again]" in alice.slack_text(await alice.sees_change(state=State.FAILED))) == is_offered
