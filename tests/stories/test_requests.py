@@ -103,12 +103,3 @@ async def test_a_write_that_found_its_service_down_is_tried_again_by_one_click_a
     assert (done.edit, done.request.revert_after) == (asked.edit, asked.request.revert_after)
     await alice.clicks(failed, "Try again")
     await alice.sees_problem("already requested")
-
-
-@pytest.mark.parametrize(("fault", "is_offered"), [("429", True), ("403", False)])
-async def test_what_a_service_refused_is_not_offered_to_be_tried_again(
-    workspace: Sandbox, alice: Colleague, fault: str, is_offered: bool
-) -> None:
-    workspace.services.rules.stage.faults.add(fault, method="PUT")
-    await alice.says(f"/rules off {OLD}")
-    assert ("[Try again]" in alice.slack_text(await alice.sees_change(state=State.FAILED))) == is_offered
