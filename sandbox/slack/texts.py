@@ -33,13 +33,6 @@ ELEMENT: Final = re.compile(
 )
 
 
-STYLES: Final = {"*": "bold", "_": "italic", "~": "strike", "`": "code"}
-STYLED: Final = re.compile(
-    r"(?<![\w*_~`])(?P<mark>[*_~`])(?P<inside>(?!\s)(?:(?!(?P=mark))[^\n])+(?<!\s))(?P=mark)(?![\w*_~`])"
-)
-"""Text between two style marks, at the edges of words and in one line; nested styles are not supported."""
-
-
 def command_text(text: str, state: State, *, should_escape: bool) -> str:
     """Return a command's text as Slack sends it: entities, and with *should_escape* mentions, channels and links."""
     text = _escape_entities(text)
@@ -107,25 +100,11 @@ def rich_text(text: str, key: str) -> list[dict[str, Any]]:
     elements: list[dict[str, Any]] = []
     end = 0
     for match in ELEMENT.finditer(text):
-        elements += [*_styled_elements(text[end : match.start()]), _element(match)]
+        elements += [*_text_elements(text[end : match.start()]), _element(match)]
         end = match.end()
-    elements += _styled_elements(text[end:])
+    elements += _text_elements(text[end:])
     section = {"type": "rich_text_section", "elements": elements}
     return [{"type": "rich_text", "block_id": sha256(key.encode()).hexdigest()[:5], "elements": [section]}]
-
-
-def _styled_elements(text: str) -> list[dict[str, Any]]:
-    """Return the elements of *text*, with typed marks around words turned into styles."""
-    elements: list[dict[str, Any]] = []
-    end = 0
-    for match in STYLED.finditer(text):
-        style = STYLES[match["mark"]]
-        elements += [
-            *_text_elements(text[end : match.start()]),
-            *(one | {"style": {style: True}} for one in _text_elements(match["inside"])),
-        ]
-        end = match.end()
-    return [*elements, *_text_elements(text[end:])]
 
 
 def _text_elements(text: str) -> list[dict[str, Any]]:

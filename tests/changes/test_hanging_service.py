@@ -29,7 +29,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_url", BOTH, in
 MEMBER: Final = Target(service="members", site=SITE, key=EMAILS[0])
 MANY: Final = range(14)
 """More than are done at a time, in all lanes together."""
-HOUR: Final = timedelta(hours=1)
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from tests.harness.looking import open_details
 from tests.harness.truth import changes_of
 
 OLD = "Redirect_x1old"
-LONG = "Redirect_lng1"
 LOOK = "before you decide"
 
 EVERYTHING = """

@@ -20,7 +20,6 @@ from tests.harness.looking import open_details
 
 ZED = "zed@example.com"
 NEW = "new@example.com"
-ANNA = "anna.berg@example.com"
 
 SUPPORT: Final = """
 [roles.support]

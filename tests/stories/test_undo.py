@@ -14,7 +14,6 @@ from tests.conftest import Clock
 from tests.harness.colleague import Colleague, undone
 
 OLD = "Redirect_x1old"
-ANNA = "anna.berg@example.com"
 
 
 def undo_of(change: Change) -> str:

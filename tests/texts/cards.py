@@ -172,7 +172,7 @@ def requests() -> Iterator[Sample]:
     )
     yield (
         "switch off a rule for two hours",
-        card(change(Kind.RULE_UPDATE, State.PROPOSED, SALE, off(SALE), **asked(revert_after=7200))),
+        card(change(Kind.RULE_UPDATE, State.PROPOSED, OLD_SHOP, off(OLD_SHOP), **asked(revert_after=7200))),
     )
     yield (
         "change a destination, with a warning",
@@ -341,7 +341,7 @@ def endings() -> Iterator[Sample]:
                 Kind.RULE_CREATE,
                 State.APPLIED,
                 None,
-                SALE,
+                OLD_SHOP,
                 **temporary,
                 undone=Undone(change=UNDOING, at=NOW + timedelta(hours=2), by=ALICE, cause=CAUSES["ended"]),
             )

@@ -22,7 +22,6 @@ from tests.rules.whole import plan_rules
 from tests.texts import Sample
 from tests.texts.rules import FILTERED, OFF, OLD, SHOP, pair, rule
 
-Document = dict[str, Any]
 MEMBERS: Final = b"""email,name,segments
 anna@example.com,Anna Berg,vip
 emil@example.com,Emil Noor,vip

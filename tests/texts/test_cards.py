@@ -69,13 +69,11 @@ This card doesn’t show everything. Press Details before you decide.
   [Approve deletion] asks: Delete “Debug header for support”? / It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "switch off a rule for two hours": """\
-@alice: Switch off “Sale 2026” for 2 h? “we test”
-(raising_hand) Switch off “Sale 2026” for 2 h?
+@alice: Switch off “Old shop to new shop” for 2 h? “we test”
+(raising_hand) Switch off “Old shop to new shop” for 2 h?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Approve]  [Deny…]  ⋯ [Withdraw]  [Details]\
 """,
             "change a destination, with a warning": """\
@@ -624,14 +622,11 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 [Details]\
 """,
             "a rule made for two hours, deleted": """\
-(white_check_mark) “Sale 2026” was deleted
+(white_check_mark) “Old shop to new shop” was deleted
 Automatically, as planned · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-Description: “Ends with the year”
 On · Redirect
-1. `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
             "undone": """\

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -23,8 +22,6 @@ from tests.sandbox.slack.desk import MANIFEST, Desk, scoped
 
 NOW = 1_800_000_000
 EVERY_SCOPE = sorted({scope for scopes in SCOPES.values() for scope in scopes} | {"users:read.email"})
-PAGE = {"X-Local-Slack-Page": "1"}
-ROOT = Path(__file__).parents[3]
 
 
 @dataclass(frozen=True, slots=True)

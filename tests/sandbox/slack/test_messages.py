@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from sandbox.gatehouse import BOT
-from sandbox.slack.running import LocalSlack
 from tests.sandbox.slack.conftest import EVERY_SCOPE, App, app_of
 from tests.sandbox.slack.desk import ALICE, OPS, scoped
 
@@ -36,10 +35,6 @@ async def test_without_a_messages_tab_nobody_gets_a_direct_message(without_messa
 
     assert answer["error"] == "messages_tab_disabled"
     assert await without_messages.post(OPS)
-
-
-async def said(slack: LocalSlack, text: str, channel: str = DIRECT) -> Any:
-    return (await slack.acting.say(ALICE, channel, text)).get("error")
 
 
 async def test_the_app_is_called_what_its_manifest_says() -> None:

@@ -125,19 +125,3 @@ def test_a_text_is_rich_text_too() -> None:
         {"type": "emoji", "name": "tada"},
         {"type": "text", "text": " 10:30:15"},
     ]
-
-
-@pytest.mark.parametrize(
-    ("typed", "parts"),
-    [
-        ("this *matters* now", [("this ", None), ("matters", "bold"), (" now", None)]),
-        ("run `ls *` _soon_", [("run ", None), ("ls *", "code"), (" ", None), ("soon", "italic")]),
-        ("~old~", [("old", "strike")]),
-        ("2*3*4 and a_b_c, * no *", [("2*3*4 and a_b_c, * no *", None)]),
-    ],
-)
-def test_marks_around_words_are_a_style(typed: str, parts: list[tuple[str, str | None]]) -> None:
-    (block,) = rich_text(typed, "1.1")
-
-    found = [(one["text"], next(iter(one.get("style", {})), None)) for one in block["elements"][0]["elements"]]
-    assert found == parts
