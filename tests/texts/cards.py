@@ -460,10 +460,6 @@ def bulk_changes() -> Iterator[Sample]:
         bulk_card(OFF, State.PROPOSED, switched(waiting, waiting), guard=Guard.CONFIRM),
     )
     yield (
-        "switch off two rules, someone else's click",
-        bulk_card(OFF, State.PROPOSED, switched(waiting, waiting), **asked()),
-    )
-    yield (
         "switch off three rules, under way",
         bulk_card(OFF, State.APPLYING, switched(applied, Outcome.APPLYING, waiting)),
     )
@@ -497,7 +493,6 @@ def bulk_changes() -> Iterator[Sample]:
     people = Purpose(act=BulkAct.OFFBOARD, about="2 people")
     three = [*removals(waiting), item(3, Kind.MEMBER_REMOVE, PAUL, None, outcome=waiting, site="blog")]
     yield "offboarding of two people", bulk_card(people, State.PROPOSED, three, **asked())
-    yield "offboarding, under way", bulk_card(OFFBOARD, State.APPLYING, half_removed(Outcome.APPLYING))
     yield "offboarded from one site of two", bulk_card(OFFBOARD, State.APPLIED, half_removed(Outcome.FAILED))
     yield (
         "undo of an offboarding, own click",

@@ -117,7 +117,6 @@ def which() -> Iterator[Sample]:
     odd_first = rule(22, "Odd first pair", unclear, pair(old, f"{SHOP}/new"))
     yield "a redirect whose first pair can’t be judged", _which(old, [odd_first])
     other = rule(23, "Blog readers to the sale", pair(old, f"{SHOP}/sale", filters=READERS))
-    yield "a redirect with filters beside one without", _which(old, [FILTERED, OLD])
     yield "two redirects with filters", _which(old, [FILTERED, other])
     yield "not all rules could be read", _which(f"{SHOP}/about", [OLD], gap=Gap(40, 60))
     yield "the list ended too soon", _which(f"{SHOP}/about", [OLD], gap=Gap(40))
@@ -179,7 +178,6 @@ def lists() -> Iterator[Sample]:
     """``/rules``, ``list``, ``show`` and ``groups``."""
     yield "the menu", views.menu()
     yield "a list", _list([OLD, FILTERED, DEBUG, OFF, HELD, SEVERAL, BLOCK, BACK, ON, OTHER, LOOKAROUND])
-    yield "a list in the channel", _list([OLD, OFF], public=True)
     yield "a list of a group, by last change", _list([SEVERAL], group="Sales", sort="changed")
     yield "nothing found", _list([], text="checkout")
     yield "no rules at all", _list([])

@@ -741,16 +741,6 @@ Only @alice can confirm it until 2026-11-22 01:24 UTC.
 [Switch off 2 rules]  [Withdraw]  ⋯ [Details]
   [Switch off 2 rules] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Switch off 2 rules]\
 """,
-            "switch off two rules, someone else's click": """\
-@alice: Switch off 2 rules? “we test”
-(raising_hand) Switch off 2 rules?
-Requested by @alice · “we test”
-Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-• Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
-• Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs)
-[Approve]  [Deny…]  ⋯ [Withdraw]  [Details]
-  [Approve] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Approve]\
-""",
             "switch off three rules, under way": """\
 (hourglass_flowing_sand) Switch off 3 rules: under way
 Requested by @alice · “we test”
@@ -847,15 +837,6 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Emails are masked in channels. Press Details before you decide.
 [Details]  [Approve removal]  [Deny…]  ⋯ [Withdraw]
   [Approve removal] asks: Remove 2 people from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
-""",
-            "offboarding, under way": """\
-(hourglass_flowing_sand) Remove Chloe Diaz from every site: under way
-Requested by @alice · “we test”
-1 of 2
-1 done
-✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
-… Chloe Diaz `c***@example.com` on docs: under way
-[Stop]  [Details]\
 """,
             "offboarded from one site of two": """\
 (warning) Remove Chloe Diaz from every site: 1 of 2 done

@@ -127,15 +127,6 @@ Can’t tell whether pair 1 matches: its expression uses lookarounds or backrefe
 Can’t tell: “Odd first pair” (its expression uses lookarounds or backreferences)
 [Share in channel]\
 """,
-            "a redirect with filters beside one without": """\
-(arrow_right_hook) `https://shop.example.com/old` redirects to `https://shop.example.com/new`
-Old shop to new shop   → `https://shop.example.com/new`
-[Show]  [Switch off…]
-Blog readers to new shop   → `https://shop.example.com/new`
-Only for page domain `blog.example.com`, method `GET`  [Show]
-2 rules redirect or block this URL, and their order is not guaranteed.
-[Share in channel]\
-""",
             "two redirects with filters": """\
 (twisted_rightwards_arrows) `https://shop.example.com/old` may redirect to one of 2 URLs
 Blog readers to new shop   → `https://shop.example.com/new`
@@ -329,16 +320,6 @@ URL contains `https://shop.example.com/`: adds request header `X-Debug`: `1`  [S
 `https://shop.example.com/old` → `https://archive.example.com/`  [Show]
 Page 1 of 2   ·   `#n` in your next command means a row of this list
 [Next ›]  [Share in channel]\
-""",
-            "a list in the channel": """\
-2 rules, page 1 of 1
-2 rules
-Old shop to new shop · On
-`https://shop.example.com/old` → `https://shop.example.com/new`  [Show]
-Summer sale · Off
-`https://shop.example.com/old` → `https://shop.example.com/sale`  [Show]
-Page 1 of 1
-[Share in channel]\
 """,
             "a list of a group, by last change": """\
 1 rule, page 1 of 1
