@@ -168,10 +168,10 @@ def check() -> Iterator[Sample]:
     )
 
 
-def _list(rules: Sequence[Rule], *, public: bool = False, **more: Any) -> Message:
+def _list(rules: Sequence[Rule], **more: Any) -> Message:
     page = ListPage.of(rules, 1, 10)
     command = RulesList(**more)
-    return views.rule_list(page, command=command, gap=None, groups=GROUPS, public=public)
+    return views.rule_list(page, command=command, gap=None, groups=GROUPS, public=False)
 
 
 def lists() -> Iterator[Sample]:
