@@ -202,7 +202,9 @@ class GatehouseToken(GatehouseCommand):
     off: bool = takes(Flag("off"), False)
 
     def check(self, rest: Rest) -> None:
-        if not re.fullmatch(r"[A-Za-z0-9 ]{1,26}", self.agent):  # it is on cards, beside the names of people
+        if not re.fullmatch(
+            r"(?!(?i:off)$)[A-Za-z0-9 ]{1,26}", self.agent
+        ):  # it is on cards, beside the names of people
             raise rest.unclear_error("The name of an agent has letters, digits and spaces, at most 26, such as Claude.")
 
 

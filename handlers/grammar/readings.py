@@ -556,7 +556,8 @@ def _strangers(known: Known, changes: Sequence[Command]) -> tuple[str, ...]:
         return ()
     named = dict.fromkeys(email for each in changes for email in each.emails if email not in known.sites_of)
     there = {each.casefold() for each in known.sites_of} if named else set()
-    return tuple(email for email in named if email.casefold() not in there)
+    # Of an invisible character in an email something better is told.
+    return tuple(email for email in named if email.casefold() not in there and email.isprintable())
 
 
 def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:

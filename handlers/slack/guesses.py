@@ -82,7 +82,7 @@ class Guesses:
             await self._refuse_deleted(typed[1], caller)
         if known.missing and not any(each.writes for each in readings.commands):
             return replace(readings, unread=readings.unread or (typed[1],), missing=tuple(known.missing))
-        if command in readings.commands or (error is not None and says_better(error, readings)):
+        if command in (*readings.commands, *readings.meant) or (error is not None and says_better(error, readings)):
             return Readings()
         return readings
 

@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from bot.changes.model.states import State
+from handlers.gatehouse.commands import GatehouseToken
 from handlers.grammar.parser import ALL, VERBS
 from sandbox.slack import rendering
 from sandbox.slack.message import Message
@@ -59,7 +60,8 @@ def _do_it(shown: Message) -> str:
 
 def test_each_change_is_asked_for() -> None:
     asked = {VERBS[service][verb] for service, verb, *_ in map(str.split, SPELLED)}
-    assert asked == {kind for kind in ALL if kind.writes}
+    # A token is shown to its maker alone, and changes nothing.
+    assert asked == {kind for kind in ALL if kind.writes} - {GatehouseToken}
 
 
 @pytest.mark.parametrize(("spelled", "typed", "at_once"), [pytest.param(*way, id=way[1]) for way in _ways()])
