@@ -189,5 +189,5 @@ async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: 
     if change.set_id is not None:
         await store.items.mark(tx, change.set_id, change.item_number, Outcome.UNDONE)
     await store.outbox.enqueue(tx, change.set_id or change.id, "card")
-    if undo.edit.kind is Kind.RULE_CREATE:
+    if undo.edit.kind is Kind.RULE_CREATE and not change.is_bulk:
         await store.former_ids.put(tx, key_of(change), key_of(undo))
