@@ -827,7 +827,7 @@ def _take_filters(said: Sentence) -> None:
         is_turned = not (REVERSING - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
         is_state, is_mine = _is_state(said, at), word == "i" and "did" in said.words and said.question
         is_type = word in TYPES and ({word, after} & LISTED or TYPES[word] in {"Redirect", "Cancel"})
-        if word in STATUSES and (is_state or word not in {"on", "off", "live"} or after is None):
+        if word in {*STATUSES} & {*said.spoken} and (is_state or word not in {"on", "off", "live"} or after is None):
             if before in GOING or (is_turned and before not in NEGATIONS):
                 continue
             status = STATUSES[word] if before not in NEGATIONS else {"on": "off", "off": "on"}[STATUSES[word]]

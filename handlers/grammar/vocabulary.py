@@ -232,3 +232,9 @@ Gatehouse has no pages of its own: a rule can redirect to one. > rules new redir
 """
 )
 """What can't be done, by the words that ask for it. It is told where a text isn't understood as a whole."""
+
+
+def may_filter(text: str) -> bool:
+    """Whether *text*, which is searched for, has a word that may be a filter, or leave something out."""
+    words = text.casefold().split()
+    return not EXCEPT.isdisjoint(words) or not STATUSES.keys().isdisjoint([*words[:1], *words[-1:]])

@@ -25,6 +25,7 @@ from handlers.errors import UnknownSegment
 from handlers.explain.table import words_for
 from handlers.grammar.command import Command
 from handlers.grammar.parser import member_row
+from handlers.grammar.vocabulary import may_filter
 from handlers.members import views
 from handlers.members.commands import (
     MembersFiltered,
@@ -68,7 +69,8 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
         # Before the message is drawn: under load, hundreds wait here, and each message takes 50 KB.
         await gatehouse.store.lists.put(caller.user, "members", rows)
     message = views.member_list(page, command, site=site.name, others=elsewhere, gap=listing.gap, public=caller.public)
-    return Private(message, is_empty=not (found or listing.gap) and command.text is not None)
+    is_doubtful = command.text is not None and (not (found or listing.gap) or may_filter(command.text))
+    return Private(message, is_doubtful)
 
 
 def _filter_and_sort(members: Sequence[Member], command: MembersList) -> list[Member]:

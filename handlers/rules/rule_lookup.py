@@ -30,6 +30,7 @@ from handlers.changes.requests import upcoming_changes
 from handlers.errors import BadFilter, NotOneGroup, UnknownFilterValue
 from handlers.gatehouse.answers import facts_of
 from handlers.grammar.command import Command
+from handlers.grammar.vocabulary import may_filter
 from handlers.rules import views, which_view
 from handlers.rules.commands import (
     RulesFiltered,
@@ -69,8 +70,8 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
         # Before the message is drawn: under load, hundreds wait here, and each message takes 50 KB.
         await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in numbered])
     message = views.rule_list(page, command=command, gap=listing.gap, groups=groups, public=caller.public)
-    is_empty = not (found or listing.gap) and command.text is not None
-    return Private(message, is_empty, data={"total": page.total, "rules": [*map(_data, page.items)]})
+    is_doubtful = command.text is not None and (not (found or listing.gap) or may_filter(command.text))
+    return Private(message, is_doubtful, data={"total": page.total, "rules": [*map(_data, page.items)]})
 
 
 def _data(rule: Rule) -> Mapping[str, Any]:

@@ -218,7 +218,7 @@ class Dispatcher:
                 if not (act.request.acts_at_once and short.in_sight):
                     return await self._preview(act, Readings((outcome,)), act.caller)
             reply = await self._run(outcome, act.caller, act.timer.began)
-            if typed is None or not (isinstance(reply, Private) and reply.is_empty):
+            if typed is None or not (isinstance(reply, Private) and reply.is_doubtful):
                 return reply
             return await self._answer_guess(act, typed, None) or reply
         except ShownFirst as first:

@@ -19,8 +19,8 @@ class Private:
     """A message that only the person who asked sees, unless they asked to share it."""
 
     message: Message
-    is_empty: bool = False
-    """Whether a search of a whole list found nothing: then the text may mean something else."""
+    is_doubtful: bool = False
+    """Whether the text of a search may mean something else: nothing was found, or it has the words of a filter."""
     is_shareable: bool = True
     """False where a channel would get less of it: a button with an email isn't for everybody."""
     data: Mapping[str, Any] = field(default_factory=dict)
