@@ -210,6 +210,7 @@ class GatehouseToken(GatehouseCommand):
 
 @dataclass(frozen=True)
 class GatehouseWhoami(GatehouseCommand):
+    label = "What may I do?"
     verb, synonyms = "whoami", ("me",)
     summary = "Show what you can do here, or what someone else can"
     example = "whoami"

@@ -69,7 +69,7 @@ def menu(*, agents: bool = False) -> Message:
             button("Undo my last change…", "v1.undo", "last"),
             *ask_buttons(GatehouseFreeze),
             run_button("What is frozen", GatehouseFreezes(), "freezes"),
-            run_button("What may I do?", GatehouseWhoami(), "whoami"),
+            run_button(GatehouseWhoami.title(), GatehouseWhoami(), "whoami"),
             *ask_buttons(GatehouseWhy),
             run_button("Status", GatehouseStatus(), "status"),
             *(ask_buttons(GatehouseToken) if agents else []),

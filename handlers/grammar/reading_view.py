@@ -127,7 +127,7 @@ def _thing_label(command: Command, context: Context) -> str:
         case GatehouseAudit(since=str(since)):
             return f"Changes since {since}"
         case _:
-            return command.summary
+            return command.label or command.summary
 
 
 def preview(readings: Sequence[Command], context: Context, *, asked: str, facts: str = "") -> Message:
