@@ -120,6 +120,7 @@ async def running_sandbox(
         bot_url = await stack.enter_async_context(serving(gatehouse.web, port=bot))
         if transport == "http":
             slack.delivery.url = f"{bot_url}/slack/events"
+            slack.delivery.tools_url = f"{bot_url}/mcp" if agents else ""
         yield Sandbox(slack, services, gatehouse, bot_url)
 
 

@@ -77,4 +77,9 @@ SHOP: Final = Workspace(
         MEMBERS,
         HELP,
     ),
+    proposal={
+        "about": "propose to delete a rule, then request it in the direct message",
+        "tool": "propose_rules_delete",
+        "arguments": {"refs": ["Old shop"], "because": "the new shop is live", "channel": "C0OPS0001"},
+    },
 )

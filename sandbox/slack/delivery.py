@@ -57,6 +57,8 @@ class Delivery:
     url: str = ""
     options_url: str = ""
     """The URL to load options from, if it isn't *url*."""
+    tools_url: str = ""
+    """The app's MCP endpoint, if Slackbot may use one."""
     sockets: Envelopes | None = None
     skew: float = 0.0
     """Seconds by which the local Slack's clock is off, to see stale timestamps refused."""
@@ -93,6 +95,13 @@ class Delivery:
             self._retries.add(retry)
             retry.add_done_callback(self._retries.discard)
         return ack
+
+    async def send_to_tools(self, what: str, message: Mapping[str, Any]) -> Ack:
+        """Send a *message* of MCP to the app's endpoint; the ack's body is the answer."""
+        if not self.tools_url:
+            return Ack("dispatch_failed", reason="connection_failed")
+        headers, body = {"Accept": "application/json, text/event-stream"}, json.dumps(message).encode()
+        return await self._await_ack(what, message, self._post(body, "application/json", headers, url=self.tools_url))
 
     async def _retry_event(self, payload: Mapping[str, Any], ack: Ack) -> None:
         for number, pause in enumerate(self.retry_after, start=1):

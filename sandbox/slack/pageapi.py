@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from sandbox.slack.acting import Acting
 from sandbox.slack.pagefiles import PageFiles
 from sandbox.slack.refusal import Refused
+from sandbox.slack.slackbot import Slackbot
 from sandbox.slack.tickets import TAB
 
 PAGE = Path(__file__).parent / "page"
@@ -42,7 +43,10 @@ class PageApi:
 
     def routes(self) -> list[Route | Mount]:
         posts: dict[str, Act] = {"say": self.say, "action": self.action, "submit": self.submit, "close": self.close}
+        slackbot = Slackbot(self._acting.state, self._acting.delivery)
         posts |= {
+            "tools": slackbot.tools,
+            "call": slackbot.call,
             "options": self.options,
             "home": self.home,
             "shortcut": self.shortcut,
@@ -120,6 +124,7 @@ class PageApi:
                 "commands": commands,
                 "shortcuts": features.get("shortcuts", []),
                 "bot": state.workspace.bot.page_data(),
+                "slackbot": bool(acting.delivery.tools_url),
                 "modals": state.views_data(user),
                 "home": state.homes.get(user),
             }

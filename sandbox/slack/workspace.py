@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +40,8 @@ class Workspace:
     groups: Mapping[str, UserGroup]
     suggestions: tuple[Suggestion, ...]
     """Suggestions for channels that have none of their own."""
+    proposal: Mapping[str, Any] = field(default_factory=dict)
+    """What to try as Slackbot: a tool with its arguments, and what it is about."""
 
     @property
     def url(self) -> str:

@@ -93,6 +93,35 @@ async def approve(page: Page) -> None:
     await page.get_by_role("alertdialog").get_by_role("button", name="Approve deletion").click()
 
 
+@pytest.mark.parametrize(("agents", "transport"), [(True, "http")])
+async def test_what_slackbot_proposes_is_requested_and_approved(browser: Browser, workspace: Sandbox) -> None:
+    page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001", color_scheme="dark")
+    await page.get_by_role("button", name="Slackbot", exact=True).click()
+    panel = page.get_by_role("complementary", name="Slackbot")
+    await panel.get_by_role("button", name="propose to delete a rule").click()
+    await panel.get_by_role("button", name="Deny").click()
+    await expect(panel.get_by_text("You denied the call")).to_be_visible()
+    await page.set_viewport_size({"width": 390, "height": 820})
+    await panel.get_by_role("button", name="Allow once").click()
+    await expect(panel.get_by_role("status").get_by_text("Old shop")).to_be_visible()
+    assert not await page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert workspace.services.rules.calls("DELETE") == []
+
+    direct = next(
+        one.id for one in workspace.slack.state.channels.values() if one.kind == "im" and "U0ALICE01" in one.members
+    )
+    page = await opened(browser, workspace, "U0ALICE01", direct)
+    proposal = page.get_by_role("article").filter(has=page.get_by_role("button", name="Request it"))
+    await picture(proposal, "proposal")
+    await proposal.get_by_role("button", name="Request it").click()
+
+    cara = await opened(browser, workspace, "U0CARA001", "C0OPS0001")
+    await cara.get_by_role("button", name="Approve deletion").click()
+    await cara.get_by_role("alertdialog").get_by_role("button", name="Approve deletion").click()
+    await expect(cara.get_by_role("article").filter(has_text="deleted")).to_be_visible()
+    assert workspace.services.rules.get("Redirect_x1old") is None
+
+
 async def test_a_request_is_denied_with_a_reason(browser: Browser, workspace: Sandbox) -> None:
     page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001")
     await say(page, "/rules delete Redirect_x1old")

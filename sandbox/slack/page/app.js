@@ -11,6 +11,7 @@ import { Inspector } from "./inspector.js";
 import { Live } from "./live.js";
 import { Modals } from "./modal.js";
 import { followHere } from "./permalinks.js";
+import { Slackbot } from "./slackbot.js";
 import { Sidebar } from "./sidebar.js";
 import { Store } from "./store.js";
 import { openSwitcher } from "./switcher.js";
@@ -23,6 +24,7 @@ class App {
   #live = null;
   #inspecting = false;
   #breaking = false;
+  #asking = false;
 
   constructor() {
     this.store = new Store();
@@ -37,6 +39,7 @@ class App {
       onTab: (tab) => this.go({ channel: this.store.place.channel, tab }),
       onInspector: () => this.#inspect(!this.#inspecting),
       onBreak: () => this.#break(!this.#breaking),
+      onSlackbot: () => this.#ask(!this.#asking),
     });
     this.composer = new Composer(this.store);
     this.timeline = new Timeline(this.store, { onSuggest: (text) => this.composer.run(text) });
@@ -44,6 +47,7 @@ class App {
     this.thread = new Thread(this.store);
     this.inspector = new Inspector(this.store, { onClose: () => this.#inspect(false) });
     this.breaking = new Breaking(this.store, { onClose: () => this.#break(false) });
+    this.slackbot = new Slackbot(this.store, { onClose: () => this.#ask(false) });
     this.modals = new Modals(this.store);
     this.modals.node.addEventListener("close", () => this.#closed());
     this.#build();
@@ -59,7 +63,7 @@ class App {
     const main = h("main", { class: "pane main" }, this.header.node, messages, this.home.node);
     const scrim = h("div", { class: "scrim", on: { click: () => this.#drawer(false) } });
     this.messages = messages;
-    const side = h("div", { class: "side-column" }, this.thread.node, this.breaking.node, this.inspector.node);
+    const side = h("div", { class: "side-column" }, this.thread.node, this.slackbot.node, this.breaking.node, this.inspector.node);
     this.frame = h("div", { class: "app" }, this.sidebar.node, scrim, main, side);
     document.body.append(this.frame, this.modals.node);
   }
@@ -186,6 +190,7 @@ class App {
     this.store.place.thread = ts;
     this.#inspect(false);
     this.#break(false);
+    this.#ask(false);
     this.frame.classList.toggle("threaded", ts !== null);
     this.thread.composer.enter();
     const shown = this.thread.show(ts);
@@ -209,6 +214,16 @@ class App {
     this.header.breaks.setAttribute("aria-pressed", String(open));
     this.breaking.toggle(open);
     if (!open) this.header.breaks.focus();
+  }
+
+  #ask(open) {
+    if (open === this.#asking) return;
+    if (open && !this.thread.node.hidden) this.#openThread(null);
+    this.#asking = open;
+    this.frame.classList.toggle("asking", open);
+    this.header.slackbot.setAttribute("aria-pressed", String(open));
+    this.slackbot.toggle(open);
+    if (!open) this.header.slackbot.focus();
   }
 
   async #readTroubles() {

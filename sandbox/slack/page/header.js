@@ -3,8 +3,8 @@
 import { avatar, h, icon, iconButton } from "./dom.js";
 
 export class Header {
-  /** `onMenu()` opens the sidebar on small screens, `onTab(tab)` changes between Home and Messages, `onInspector()` the inspector, `onBreak()` the faults. */
-  constructor(store, { onMenu, onTab, onInspector, onBreak }) {
+  /** `onMenu()` opens the sidebar on small screens, `onTab(tab)` changes between Home and Messages, `onInspector()` the inspector, `onBreak()` the faults, `onSlackbot()` Slackbot. */
+  constructor(store, { onMenu, onTab, onInspector, onBreak, onSlackbot }) {
     Object.assign(this, { store, onTab });
     this.menu = iconButton("menu", "Open sidebar", onMenu, {
       class: "icon-button menu-button",
@@ -40,10 +40,23 @@ export class Header {
       h("span", { class: "shy", text: "Break it" }),
       this.troubles,
     );
+    this.slackbot = h(
+      "button",
+      {
+        type: "button",
+        class: "button quiet",
+        "aria-pressed": "false",
+        title: "Call the app’s tools as Slackbot would",
+        hidden: true,
+        on: { click: onSlackbot },
+      },
+      icon("reply"),
+      h("span", { class: "shy", text: "Slackbot" }),
+    );
     this.node = h(
       "div",
       null,
-      h("header", { class: "pane-head" }, this.menu, this.title, this.lost, this.me, this.breaks, this.inspect),
+      h("header", { class: "pane-head" }, this.menu, this.title, this.lost, this.me, this.slackbot, this.breaks, this.inspect),
       this.tabs,
     );
     for (const topic of ["workspace", "channels", "place"]) store.on(topic, () => this.#draw());
@@ -73,6 +86,7 @@ export class Header {
     if (!here) return;
     this.title.replaceChildren(...(here.kind === "im" ? this.#botTitle() : this.#channelTitle(here)));
     this.me.replaceChildren(h("span", { class: "shy" }, "Acting as ", h("b", { text: me.real_name })), avatar(me, 26));
+    this.slackbot.hidden = !this.store.slackbot;
     this.tabs.hidden = here.kind !== "im";
     this.tabs.replaceChildren(this.#tab("home", "Home"), this.#tab("messages", "Messages"));
   }

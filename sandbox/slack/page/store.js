@@ -36,6 +36,7 @@ export class Store extends Topics {
   commands = [];
   suggestions = []; // of channels that have none of their own
   shortcuts = [];
+  slackbot = false; // whether the app has tools for it
   views = [];
   home = null;
   troubles = [];
@@ -57,6 +58,7 @@ export class Store extends Topics {
     this.commands = state.commands;
     this.suggestions = state.suggestions;
     this.shortcuts = state.shortcuts;
+    this.slackbot = state.slackbot;
     this.views = viewsHere(state.modals);
     this.home = state.home;
     if (changed) this.forget();
