@@ -114,12 +114,9 @@ VISIBLE: Final = 2
 def with_menu(buttons: Iterable[Block | None], visible: int = VISIBLE) -> list[Block | None]:
     """Return the first of *buttons*, and a menu of the others; one with a confirm dialog or a long value can't be there."""
     drawn = [one for one in buttons if one is not None]
-    shown = [one for at, one in enumerate(drawn) if at < visible or "confirm" in one or _is_long(one)]
+    long = [one for one in drawn if len(f"{one['action_id']} {one['value']}") > MAX_OPTION_VALUE]
+    shown = [one for at, one in enumerate(drawn) if at < visible or "confirm" in one or one in long]
     return [*shown, menu(one for one in drawn if one not in shown)]
-
-
-def _is_long(one: Block) -> bool:
-    return len(f"{one['action_id']} {one['value']}") > MAX_OPTION_VALUE
 
 
 def options_of(element: Block) -> list[Block]:

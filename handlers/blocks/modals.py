@@ -46,10 +46,6 @@ def warning(markup: str) -> Block:
     return messages.section(f":warning: {markup}")
 
 
-def _is_warning(block: Block) -> bool:
-    return block["type"] == "section" and str(block["text"]["text"]).startswith(":warning:")
-
-
 def note(words: str) -> Block:
     """Return what is wrong, or what to know, right above the field that it is about."""
     return warning(esc(words, 2500))
@@ -106,7 +102,8 @@ def unsaved_words(view: View, request: str) -> Message | None:
     words = f"{title_of(view)}: nothing was saved."
     if view.get("callback_id") == "v1.notice":
         return message(words, blocks)
-    notes = [block for block in blocks if _is_warning(block)]
+    sections = [block for block in blocks if block["type"] == "section"]
+    notes = [block for block in sections if str(block["text"]["text"]).startswith(":warning:")]
     if not notes:
         return None
     again = actions([button("Open the form again…", "v1.form.again", request, style="primary")])

@@ -66,10 +66,6 @@ def _already_requested_words(error: AlreadyRequested) -> Words:
     )
 
 
-def _not_yours_words(error: NotYours) -> Words:
-    return Words(f"Only <@{error.change.request.requester}> can decide this: it is their request.", next="Ask them.")
-
-
 def _approval_waits_words(error: ApprovalWaits) -> Words:
     return Words(
         f"Your approval counts, but {lost_right_clause(error.user, error.why)}.",
@@ -184,7 +180,9 @@ OUTCOME_WORDS: Final[Table] = {
     ),
     AlreadyDecided: _already_decided_words,
     AlreadyRequested: _already_requested_words,
-    NotYours: _not_yours_words,
+    NotYours: lambda error: Words(
+        f"Only <@{error.change.request.requester}> can decide this: it is their request.", next="Ask them."
+    ),
     PolicyTightened: lambda _: Words(
         "The policy has become stricter since this was requested.",
         next="The card shows who must approve it now. If nobody can, withdraw it and request it again.",

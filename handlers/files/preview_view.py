@@ -84,6 +84,7 @@ def plan_blocks(plan: ImportPlan, *, filename: str) -> list[Block]:
     counts = [f"{mark} *{len(by_group[mark, name]):,}* {name}" for mark, name in there]
     if on := sum(_is_on(row) for row in plan.rows):
         counts.append(f"*{on:,}* of the new rules {'is' if on == 1 else 'are'} on, and match at once.")
+    ends = [plan.expiry] if plan.expiry else []
     lists = [_list(f"{mark} *{name[:1].upper()}{name[1:]}*", by_group[mark, name], plan.word) for mark, name in there]
     return [
         messages.section(title),
@@ -91,7 +92,10 @@ def plan_blocks(plan: ImportPlan, *, filename: str) -> list[Block]:
         messages.section("\n".join(counts)),
         *lists,
         *_lost_groups_note(plan.rows),
-        *([messages.section(_end_text(plan.expiry))] if plan.expiry else []),
+        *(
+            messages.section(f":hourglass: *All of it lasts {esc(end.as_typed, 60)}*, and is reverted then.")
+            for end in ends
+        ),
         *map(messages.context, plan.limits),
     ]
 
@@ -143,10 +147,6 @@ def _lost_groups_note(rows: Sequence[ImportRow]) -> list[Block]:
     set_later = f"Set one afterwards with `{slash('rules set')}`."
     without = f":warning: *{messages.plural(len(lost), 'new rule')} without a group.* Not found: {groups}. {set_later}"
     return [messages.section(without)] if lost else []
-
-
-def _end_text(expiry: Expiry) -> str:
-    return f":hourglass: *All of it lasts {esc(expiry.as_typed, 60)}*, and is reverted then."
 
 
 def loop_words(loop: Finding, numbers: Mapping[str, int], word: str) -> str:

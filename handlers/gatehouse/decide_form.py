@@ -53,12 +53,6 @@ TAKEN: Final[Mapping[str, OfRequest]] = {
 }
 
 
-async def decidable_changes(user: str, gatehouse: Gatehouse) -> list[Change]:
-    """Return the requests that *user* can decide now, in the order of the list of those that wait."""
-    found = await waiting_changes(gatehouse, most=MAX_OPEN)
-    return [each for each in found.changes if await can_decide(each, user, gatehouse)]
-
-
 def group_requests(changes: Sequence[Change]) -> list[list[Change]]:
     """Return *changes* in groups: what one person asked for within ten minutes, to be decided in the same way."""
     groups: list[list[Change]] = []
@@ -80,7 +74,8 @@ def group_requests(changes: Sequence[Change]) -> list[list[Change]]:
 @clicks("decide.open")
 async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Open the form; the list that it was opened from stays as it is."""
-    changes = await decidable_changes(caller.user, gatehouse)
+    waiting = await waiting_changes(gatehouse, most=MAX_OPEN)
+    changes = [each for each in waiting.changes if await can_decide(each, caller.user, gatehouse)]
     items = {
         each.id: [item async for item in gatehouse.store.items.all(each.id)]
         for each in changes

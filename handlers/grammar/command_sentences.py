@@ -58,7 +58,8 @@ def sentence(command: Command, context: Context) -> str:
     """Return what *command* would do, or show, in one line of mrkdwn."""
     words = CLAUSES.get(type(command))
     clause = words(command, context) if words else _command_code(with_name(command, context.titles))
-    return clause + _time_phrase(command, context) + _reason_phrase(command) if command.writes else clause
+    reason = f"\nReason: {esc(command.because)}" if command.because else ""
+    return clause + _time_phrase(command, context) + reason if command.writes else clause
 
 
 def with_name(command: Command, titles: Mapping[str, str]) -> Command:
@@ -90,10 +91,6 @@ def _time(time: TypedTime, preposition: str, context: Context) -> str:
         return esc(time.as_typed)
     there = f"{time.at.astimezone(context.zone):%H:%M} {context.zone}"
     return f"{preposition} {moment(int(time.at.timestamp() * 1000))} ({esc(there)})"
-
-
-def _reason_phrase(command: Command) -> str:
-    return f"\nReason: {esc(command.because)}" if command.because else ""
 
 
 def _names(refs: Sequence[str], context: Context) -> str:

@@ -312,7 +312,9 @@ def _site_text(one: Verdict | Unasked, email: str, *, public: bool, is_had: bool
         lines.append(_segment_text(one.asked, is_lacked=is_had and one.member is not None))
     if one.near:
         lines.append("Similar emails there:")
-        lines += [_near_line(near, public=public) for near in one.near]
+        for near in one.near:
+            who = f"{address(near.email, public=public)} {name_of(near, public=public)}"
+            lines.append(f"• {who} · {segments_line(near.segments)}")
     return "\n".join(filter(None, lines))
 
 
@@ -341,10 +343,6 @@ def _segment_text(asked: Asked, *, is_lacked: bool) -> str:
             )
         case Standing.LACKS:
             return f"There is also {alike}." if alike else f"Lacks {name}." if is_lacked else ""
-
-
-def _near_line(near: Member, *, public: bool) -> str:
-    return f"• {address(near.email, public=public)} {name_of(near, public=public)} · {segments_line(near.segments)}"
 
 
 def _buttons(one: Verdict, email: str, number: str) -> Iterator[Block | None]:
