@@ -69,12 +69,12 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
     by_undone: dict[str | None, Change] = {each.request.undoes: each for each in applied if each.request.undoes}
     overtaken = []
     for waiting in await store.changes.related_requests(tx, applied):
-        change = by_target.get(waiting.edit.target, by_undone.get(waiting.request.undoes))
-        if change is None:
+        undo = by_undone.get(waiting.request.undoes)
+        if (change := by_target.get(waiting.edit.target, undo)) is None:
             continue
         found = change.run.result
-        # The target is again just what the request was made for, so it stays valid.
-        if canonical_form(waiting.edit.before) == canonical_form(found):
+        # The target is again just what the request was made for, so it stays valid. Of a bulk change neither is known.
+        if undo is None and canonical_form(waiting.edit.before) == canonical_form(found):
             continue
         move = Invalidate(live=found, overtaken_by=actor_of(change))
         if (stale := await store.changes.move(tx, waiting, move, now)) is not None:
