@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit
+from bot.changes.model.items import NOT_DONE
 from bot.changes.model.states import State
 from bot.policy.access import Access
 from bot.policy.freezes import ChatFreeze, Freeze, Vote
@@ -104,10 +105,11 @@ class Freezes:
         return sorted(holding, key=lambda each: each.until, reverse=True)
 
     async def edits_of(self, change: Change) -> Sequence[Edit]:
-        """Return every edit of *change*."""
+        """Return every edit of *change*, without items that came to nothing."""
         if not change.is_bulk:
             return [change.edit]
-        return [item.edit async for item in self.store.items.all(change.id) if item.kind is not None]
+        items = self.store.items.all(change.id)
+        return [item.edit async for item in items if item.kind is not None and item.outcome not in NOT_DONE]
 
     async def require(self, change: Change) -> None:
         """Require that nothing blocks *change* at its start, or now where it has none or its start is past; raises Frozen."""
