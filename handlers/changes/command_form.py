@@ -146,7 +146,7 @@ def view(form: Begun, titles: Mapping[str, str], channel: str, *, sites: Sequenc
     command, label = form.command, form.kind.title()
     blocks = [section(sentence(command, Context(titles)))] if command else []
     if form.said and not command:
-        blocks.append(context(code(slash(form.text))))
+        blocks.append(context(code(slash(clean_text(form.text)))))
     for name, part in form.open_fields().items():
         blocks += _inputs(name, part, form, sites)
     if not channel and form.kind.writes:

@@ -233,8 +233,10 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 @handles(GatehouseWhy)
 async def why(command: GatehouseWhy, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Return what each change of a rule, or of who has a segment, would meet, and who could approve it now."""
-    title, edits = await _edits_of(command.ref or "", gatehouse)
-    access, lines = gatehouse.access, []
+    access, lines, ref = gatehouse.access, [], command.ref or ""
+    reads = MembersCommand.reads if ref.startswith("segment:") else RulesCommand.reads
+    await access.require(caller.user, caller.channel, reads)
+    title, edits = await _edits_of(ref, gatehouse)
     policy = access.policy()
     for name, edit in edits.items():
         places = ", ".join(rule.place for rule in policy.guards_for(*edit.needs))

@@ -26,7 +26,6 @@ from handlers.rules.commands import (
     RulesSet,
     RulesShow,
 )
-from handlers.rules.reasons import type_word
 from sandbox.services.database import Record
 from sandbox.services.seed import RULES, SHOP
 from sandbox.slack.message import Message
@@ -153,7 +152,7 @@ async def new_by_text(play: RulePlay) -> None:
         reply = await play.alice.replied(text)
         assert play.writes == 0
         if not isinstance(reply, Message):
-            assert type_word(play.type) in play.alice.form, "the form of that type opens"
+            assert "Redirect or block?" in play.alice.form, "of which kind is asked"
         elif not is_problem(reply.blocks):
             assert play.type not in KNOWN_TYPES, play.alice.slack_text(reply)
             assert f"“{play.type.casefold()}”" in play.alice.slack_text(reply), "what was not understood is named"

@@ -56,7 +56,7 @@ def shows(alice: Colleague, message: Message) -> Shown:
 
 async def asks_back(alice: Colleague) -> Shown:
     card = await alice.sees_change(of=WIDE, state=State.PROPOSED)
-    return alice.slack_text(card), lambda: alice.clicks(card, "v1.decide.confirm", confirm=True)
+    return alice.slack_text(card), lambda: alice.clicks(card, "v1.decide.confirm")
 
 
 def typed(name: str, text: str, rule: dict[str, Any] | None = None) -> None:

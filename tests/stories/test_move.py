@@ -34,7 +34,6 @@ async def test_a_site_that_could_not_be_asked_is_told(workspace: Sandbox, alice:
         (f"{OLD} to BEN.costa@example.com", "ben.costa@example.com"),
         (f"nobody@example.com to {NEW}", "not a member"),
         (f"{OLD} to anna", "email"),
-        (OLD, "To which email?"),
     ],
 )
 async def test_what_cannot_be_moved_is_refused_in_words(
