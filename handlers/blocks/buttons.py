@@ -70,11 +70,6 @@ def ask_buttons(*kinds: type[Command]) -> list[Block | None]:
     return [ask_button(f"{kind.title()}…", kind, kind.verb) for kind in kinds]
 
 
-def reason_button(label: str, command: Command) -> Block | None:
-    """Return a button that asks for the reason of *command*, and then does the same as typing it."""
-    return button(label, "v1.reason", command_text(command), style="primary")
-
-
 def turn_button(label: str, command: Command, number: int | str) -> Block | None:
     """Return a button that runs *command*, whose answer takes the place of the message: pages, refresh."""
     return button(label, f"v1.turn.{number}", command_text(command))

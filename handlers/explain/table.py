@@ -21,7 +21,7 @@ from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
 from handlers.blocks import inputs, menus, messages, modals
-from handlers.blocks.buttons import ask_button, command_text, reason_button, run_button
+from handlers.blocks.buttons import ask_button, button, command_text, run_button
 from handlers.blocks.messages import Block, Message, code, esc, join_words, plural, quote
 from handlers.blocks.modals import View
 from handlers.errors import GivenUp, Refusal, Table, TimeIsFar, TimeIsSkipped, Words
@@ -280,5 +280,6 @@ def error_message(
         words = replace(words, again={"Try again": command, **words.again})
     more = None
     if isinstance(error, ReasonRequired) and command is not None:
-        more = reason_button("Give the reason…", expand(command, caller.shorthand or Shorthand()))
+        text = command_text(expand(command, caller.shorthand or Shorthand()))
+        more = button("Give the reason…", "v1.reason", text, style="primary")
     return problem(words, asked=asked, reference=reference, attempted=attempted, more=more)

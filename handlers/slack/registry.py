@@ -7,7 +7,7 @@ look-up, however many commands there are.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any, Final, Generic, TypeVar
@@ -82,11 +82,6 @@ class Heard:
     us: str
 
 
-def no_errors(_: object) -> dict[str, str]:
-    """Return no errors, for a form that can't be filled in wrongly."""
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """A change that a form has recorded, to be applied next. *end*: the view that the form shows if it is still open.
@@ -109,7 +104,7 @@ class Form(Generic[S]):
 
     read: Callable[[View], S]
     save: Callable[[S, Caller, Gatehouse], Awaitable[View | Recorded | Command]]
-    errors: Callable[[S], dict[str, str]] = no_errors
+    errors: Callable[[S], dict[str, str]] = field(default=lambda _: {})
     working: Callable[[View], View] = saving_view
 
 
