@@ -14,6 +14,7 @@ from handlers.blocks.messages import code, esc, join_words, moment, quote, url_c
 from handlers.gatehouse.commands import GatehouseFreeze, GatehouseUndo
 from handlers.grammar.command import Command, slash
 from handlers.grammar.time_fields import TypedTime
+from handlers.grammar.tokens import unquote_reason
 from handlers.members.commands import (
     MembersAdd,
     MembersGrant,
@@ -58,7 +59,7 @@ def sentence(command: Command, context: Context) -> str:
     """Return what *command* would do, or show, in one line of mrkdwn."""
     words = CLAUSES.get(type(command))
     clause = words(command, context) if words else _command_code(with_name(command, context.titles))
-    reason = f"\nReason: {esc(command.because)}" if command.because else ""
+    reason = f"\nReason: {esc(unquote_reason(command.because))}" if command.because else ""
     return clause + _time_phrase(command, context) + reason if command.writes else clause
 
 
