@@ -16,9 +16,8 @@ def doubts_about(policy: Policy, known: Mapping[str, Sequence[str]]) -> Iterator
 
     *known*: of some keys, such as ``group``, all that there is at the services.
     """
-    operations = {kind.operation for kind in Kind}
     for number, rule in enumerate(policy.guards):
-        place, mine = rule.place, {each for each in operations if rule.may_fit(Need(each))}
+        place, mine = rule.place, {kind.operation for kind in Kind if rule.may_fit(Need(kind.operation))}
         unknown = [
             pattern
             for key, names in known.items()

@@ -11,7 +11,6 @@ from bot.rules.url import authority
 
 ANY_HOST: Final = "*"
 """The host of a source that may match URLs of any host."""
-PORT: Final = re.compile(r":\d+$")
 PREFIX_OPERATORS: Final = frozenset({"equals", "wildcard_matches"})
 """Operators with which a source states the beginning of the URLs that it matches."""
 
@@ -58,4 +57,4 @@ def _host(pair: Any) -> str:
     url = {"url": value, "host": f"https://{value}"}.get(key.casefold(), "")
     found = authority(url) if operator.casefold() in PREFIX_OPERATORS else None
     # What a wildcard before its path stands for may hold another host.
-    return ANY_HOST if found is None or "*" in url[: found.end] else PORT.sub("", found.host).rstrip(".")
+    return ANY_HOST if found is None or "*" in url[: found.end] else re.sub(r":\d+$", "", found.host).rstrip(".")

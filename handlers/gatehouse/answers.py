@@ -237,9 +237,8 @@ async def why(command: GatehouseWhy, caller: Caller, gatehouse: Gatehouse) -> Re
     reads = MembersCommand.reads if ref.startswith("segment:") else RulesCommand.reads
     await access.require(caller.user, caller.channel, reads)
     title, edits = await _edits_of(ref, gatehouse)
-    policy = access.policy()
     for name, edit in edits.items():
-        places = ", ".join(rule.place for rule in policy.guards_for(*edit.needs))
+        places = ", ".join(rule.place for rule in access.policy().guards_for(*edit.needs))
         try:
             await access.require(caller.user, caller.channel, *edit.needs)
             said = views.requirement(await access.requirements_for(edit.needs, caller.user, caller.channel))
