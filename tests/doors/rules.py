@@ -9,7 +9,6 @@ from typing import Any, Final
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, FieldKind, PairField, fields_of, has_field
 from bot.rules.pair_values import json_text, read_object, text_of, with_text
 from handlers.changes import notes_view
-from handlers.explain.table import is_problem
 from handlers.files import import_form_view
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
 from handlers.rules import rule_form_view
@@ -28,7 +27,6 @@ from handlers.rules.commands import (
 )
 from sandbox.services.database import Record
 from sandbox.services.seed import RULES, SHOP
-from sandbox.slack.message import Message
 from tests.doors.play import AGAIN, APPROVE, LONG, NON_ASCII, UNDO, Doors, Play
 
 UNKNOWN: Final[Record] = {
@@ -149,13 +147,9 @@ async def new_by_text(play: RulePlay) -> None:
     to = f" to {SHOP}/there" if has_field(play.type, "destination") else ""
     text = f'/rules make {play.type.casefold()} {SHOP}/net{to} named "{play.before["name"]}"'
     if play.type not in MADE_AT_ONCE:
-        reply = await play.alice.replied(text)
+        await play.alice.replied(text)
         assert play.writes == 0
-        if not isinstance(reply, Message):
-            assert "Redirect or block?" in play.alice.form, "of which kind is asked"
-        elif not is_problem(reply.blocks):
-            assert play.type not in KNOWN_TYPES, play.alice.slack_text(reply)
-            assert f"“{play.type.casefold()}”" in play.alice.slack_text(reply), "what was not understood is named"
+        assert "Redirect or block?" in play.alice.form, "of which kind is asked"
         return
     await play.alice.types(text)
     await play.alice.card(UNDO)

@@ -8,20 +8,6 @@ from tests.harness.colleague import Colleague
 RULE_MENU, MEMBER_MENU = "v1.pick.rule.menu", "v1.pick.member.menu"
 
 
-async def test_typos_parts_of_urls_and_ids_find(workspace: Sandbox, alice: Colleague) -> None:
-    menu = await alice.says("/rules")
-
-    for typed in ("chekout", "shop.example.com/old", "x1ol", "Redirect_x1old"):
-        assert await alice.offered(menu, RULE_MENU, typed), typed
-    assert await alice.offered(menu, RULE_MENU, "quetzalcoatl") == {}
-
-
-async def test_a_ref_that_fits_nothing_offers_what_is_like_it(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.is_refused("/rules show Old shpo to new")
-    assert "Redirect_x1old" in alice.slack_text(reply)
-    assert await alice.offered(reply, RULE_MENU, "old shop")
-
-
 async def test_members_of_all_sites_are_found_whole(workspace: Sandbox, bob: Colleague) -> None:
     search = await bob.says("/members")
     offered = await bob.offered(search, MEMBER_MENU, "berg")
