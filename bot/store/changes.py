@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -179,10 +180,12 @@ class Changes(ChangeQueries):
         """Replace *change* by *made*, which holds its target; raises TargetBusy where another change holds it, or was faster."""
         await self._refuse_held(tx, made)
         try:
-            return await self._replace(tx, change, made, **columns)
+            # SQLite has only one writer.
+            async with nullcontext() if self._session.sqlite else tx.begin_nested():
+                return await self._replace(tx, change, made, **columns)
         # The unique index on held targets decides between two who looked at the same moment.
         except IntegrityError:
-            await self.require_free(made)  # *tx* is over
+            await self._refuse_held(tx, made)
             raise
 
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:

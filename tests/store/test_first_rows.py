@@ -18,6 +18,7 @@ from bot.store.engine import Store, open_store
 from bot.store.tables import cards, former_ids, named_values, outbox
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
+from tests.harness.lock_order import watching_lock_order
 from tests.store.test_store import LEASE, added, change, moved
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
@@ -37,7 +38,8 @@ async def store(database_url: str) -> AsyncIterator[Store]:
                 await connected.wait()
 
         await asyncio.gather(*(connect() for _ in range(MANY)))
-        yield opened
+        with watching_lock_order():
+            yield opened
 
 
 async def all_at_once(store: Store, write: Write) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -386,8 +387,8 @@ async def test_what_is_not_what_was_shown_is_shown_again_or_refused(
     await alice.clicks(late, "Request it")
     await alice.sees_problem("more than a day old")
 
-    good = await proposes(slackbot, alice, "propose_rules_off", refs=[OLD])
-    await alice.clicks(good, "Request it")
+    twice = await proposes(slackbot, alice, "propose_rules_off", refs=[OLD])
+    await asyncio.gather(alice.clicks(twice, "Request it"), alice.clicks(twice, "Request it"))
     await alice.sees_change(of=OLD, where=lambda change: (change.edit.after or {}).get("status") == "Inactive")
     assert len(await all_changes(alice.store)) == 2
 
