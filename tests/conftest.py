@@ -57,7 +57,7 @@ structlog.configure(
 
 CASES: Final = pytest.StashKey[Counter[str]]()
 """How many cases of each table were collected."""
-STORIES: Final = 3
+STORIES: Final = 2
 """How many cases of a table of stories the fast lane plays, unless it is marked otherwise."""
 MEMORY_BYTES: Final = 2 * 2**30
 """That must be free where the files of tests are kept in memory."""
@@ -248,7 +248,7 @@ def cara(workspace: Sandbox) -> Colleague:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Leave what a long table has after its first cases to the slow lane: ``@pytest.mark.first(2)``; of stories, three."""
+    """Leave what a long table has after its first cases to the slow lane: ``@pytest.mark.first(2)``; of stories, two."""
     marker, in_places = item.get_closest_marker("first"), item.config.getoption("--day") is not None
     if marker is not None or (item.nodeid.startswith("tests/stories/") and not in_places):
         cases = item.session.stash.setdefault(CASES, Counter())

@@ -234,6 +234,7 @@ def test_another_workspace_in_compose_has_settings_a_database_and_ports_of_its_o
     assert other["ports"] == ["127.0.0.1:3002-3003:3000"], "one for each replica"
 
 
+@pytest.mark.slow
 async def test_the_health_check_of_the_image_tells_a_bot_from_none(tmp_path: Path) -> None:
     (line,) = (line for line in _dockerfile() if line.startswith("HEALTHCHECK "))
     command = json.loads(line.partition(" CMD ")[2])

@@ -23,6 +23,7 @@ def test_now_and_then(name):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("names", "ci", "code"),
     [

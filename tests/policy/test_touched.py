@@ -98,6 +98,7 @@ def is_about(limits: Mapping[str, Any], touched: Touched) -> bool:
 
 
 @pytest.mark.threat("A15")
+@pytest.mark.first(14)
 @pytest.mark.parametrize("limits", list(permutations(LIMITS, 2)), ids=str)
 def test_no_edit_slips_past_the_guard_of_anything_that_it_may_touch(limits: tuple[dict[str, Any], ...]) -> None:
     """Stricter only where a source may match any host: what can't be told fits each guard."""

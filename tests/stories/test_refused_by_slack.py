@@ -163,7 +163,7 @@ async def tells(clock: Clock, look: Callable[[], object]) -> None:
         await asyncio.sleep(0.05)
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.threat("C2")
 @pytest.mark.parametrize(("method", "code"), CASES)
 async def test_whoever_comes_by_whatever_way_is_told_something(
@@ -223,7 +223,7 @@ break_glass = ["oncall"]
 """
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.threat("A14")
 @pytest.mark.policy(FOUR_EYES)
 @pytest.mark.parametrize(("method", "code"), CASES)

@@ -455,7 +455,7 @@ STORIES: Final = [
 ]
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.threat("A14")
 @pytest.mark.parametrize("play", STORIES, indirect=True, ids=lambda story: f"{story[0]}, {story[1]}")
 async def test_every_change_under_every_policy_takes_those_whom_the_policy_wants(play: Play) -> None:
@@ -474,7 +474,7 @@ async def test_every_change_under_every_policy_takes_those_whom_the_policy_wants
         await play.prolong(company, change, asker, -(number % 2))
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.threat("A14")
 @pytest.mark.parametrize("lets_own", [True, False])
 @pytest.mark.parametrize("play", STORIES[: len(COOKBOOK)], indirect=True, ids=lambda story: story[0])
@@ -501,7 +501,7 @@ async def test_ones_own_act_is_undone_at_once_and_that_of_others_as_the_policy_w
                 await play.undo(company, change, asker, asker)
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.threat("A7")
 @pytest.mark.parametrize("play", STORIES[: len(COOKBOOK)], indirect=True, ids=lambda story: story[0])
 async def test_who_is_alone_or_among_guests_or_with_a_second_account_has_no_second_person(play: Play) -> None:
@@ -515,7 +515,7 @@ async def test_who_is_alone_or_among_guests_or_with_a_second_account_has_no_seco
                 await play.request(company, requester, kind)
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.threat("A7")
 @pytest.mark.parametrize(
     "play",
@@ -536,7 +536,7 @@ async def test_without_the_scope_for_emails_nobody_is_a_second_person_and_operat
     assert "users:read.email" in (await read_readiness(play.sandbox.bot_url))[1]["scopes"]
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("play", STORIES[: len(COOKBOOK)], indirect=True, ids=lambda story: story[0])
 async def test_a_policy_that_was_tightened_stands_before_another_end(play: Play) -> None:
     staff = play.staff

@@ -70,7 +70,7 @@ def texts(kind: type[Command], words: list[str]) -> Iterator[str]:
         yield f"/{kind.service} {kind.verb} {word}"
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("rights", RIGHTS)
 async def test_no_command_tells_what_its_caller_may_not_read(
     workspace: Sandbox, clock: Clock, alice: Colleague, bob: Colleague, rights: str

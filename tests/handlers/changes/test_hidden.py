@@ -56,7 +56,7 @@ def drawn(shown: Change) -> Any:
 
 
 @pytest.mark.threat("E7")
-@pytest.mark.first(8)
+@pytest.mark.first(3)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_no_card_tells_a_secret_of_any_shape_in_any_place(shape: str) -> None:
     for shown in changes_with(shape):
@@ -65,7 +65,7 @@ def test_no_card_tells_a_secret_of_any_shape_in_any_place(shape: str) -> None:
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("unit", ["a%3D", "token=abc&", "aB3"])
+@pytest.mark.parametrize("unit", ["aB3", "token=abc&", "a%3D"])
 def test_a_card_searches_no_more_than_it_can_show(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     searched = 0
     for name in ("hide_in_text", "names_secret"):

@@ -400,7 +400,7 @@ FIELDS: Final = [(at, kind, name) for kind in ALL for at, name in enumerate(kind
 
 @pytest.mark.first(sum(at == 0 for at, _, _ in FIELDS))
 @pytest.mark.parametrize(("kind", "name"), [each[1:] for each in sorted(FIELDS, key=itemgetter(0))])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_every_field_is_written_and_reads_back(kind: type[Command], name: str, data: st.DataObject) -> None:
     """Of every command, by its own declaration; the other fields are there or not."""

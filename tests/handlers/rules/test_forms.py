@@ -113,7 +113,7 @@ LONG = Text("日", 3_000)
 @given(rules, texts)
 @example(Sketch("Redirect", "Active", LONG, LONG, (LONG, LONG, LONG), 60), LONG)
 @example(Sketch("Replace", "Active", LONG, LONG, (LONG, LONG, LONG), 10), LONG)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_an_edit_that_changes_nothing_gives_the_rule_back(sketch: Sketch, reason: Text) -> None:
     rule = sketch.rule()
     view = replace(RuleForm.of(rule, channel="C0OPS0001"), reason=str(reason)).view()
@@ -190,7 +190,7 @@ def initial_text(block: dict[str, Any]) -> str:
 
 
 @given(rules)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_a_copy_has_all_that_the_form_does_not_show(sketch: Sketch) -> None:
     rule = sketch.rule()
     view = RuleForm.copy_of(rule, channel="C0OPS0001").view()
@@ -203,7 +203,7 @@ def test_a_copy_has_all_that_the_form_does_not_show(sketch: Sketch) -> None:
 
 
 @given(rules, st.lists(st.integers(0, 9), max_size=5))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_pairs_go_and_come_and_the_others_stay(sketch: Sketch, removed: list[int]) -> None:
     rule = sketch.rule()
     view = sent_back(RuleForm.of(rule, channel="C0OPS0001").view())
@@ -247,7 +247,7 @@ def test_what_was_wrong_already_is_no_reason_to_refuse_an_edit(count: int) -> No
     ),
     st.lists(st.sampled_from(KNOWN_TYPES), max_size=4),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_a_new_rule_of_any_type_is_never_sent_without_what_its_form_shows(form: RuleForm, types: list[str]) -> None:
     """Nothing but the form keeps what is typed for a new rule: what it has no room for is left out, not emptied."""
     view = form.view()
@@ -309,7 +309,7 @@ def test_a_thousand_pairs_are_read_and_drawn_in_one_go(piece: str) -> None:
 
 
 @given(st.sampled_from([0, 1, 99, 100, 101, 300, 2_000]), texts, texts, st.sampled_from([0, 1, 100, 300]), texts)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_a_member_of_any_size_is_edited_and_keeps_all_segments(
     count: int, segment: Text, name: Text, others: int, reason: Text
 ) -> None:
