@@ -96,17 +96,18 @@ def expiry(value: str, label: str = "Until", *, optional: bool = True) -> Block:
 CHANNEL: Final = "channel"
 
 
-def channel(chosen: str = "") -> Block:
-    """Return an input for the channel that a change is announced in, for a form that was not opened from a channel."""
-    proposed = {"initial_conversation": chosen} if chosen else {"default_to_current_conversation": True}
+def channel(opened_in: str) -> list[Block]:
+    """Return an input for the channel that a change is announced in; nothing where the form was *opened_in* one."""
+    if opened_in[:1] not in {"", "D"}:
+        return []
     element: Block = {
         "type": "conversations_select",
         "action_id": action_id(CHANNEL),
-        **proposed,
+        "default_to_current_conversation": True,
         "filter": {"include": ["public", "private"], "exclude_external_shared_channels": True},
     }
     hint = "A channel that Gatehouse is in. The change is announced there."
-    return _input(CHANNEL, "Announce in", element, optional=False, hint=hint)
+    return [_input(CHANNEL, "Announce in", element, optional=False, hint=hint)]
 
 
 def chosen_channel(view: Mapping[str, Any]) -> str:

@@ -127,16 +127,15 @@ def form_of_missing(
 
 def _form(form: Begun, caller: Caller, gatehouse: Gatehouse) -> Reply:
     sites, refs = tuple(gatehouse.sites), form.said.get("refs", ())
-    channel = "" if caller.direct and form.kind.writes else caller.channel
     if not refs:
-        return Modal(view(form, {}, channel, sites=sites))
+        return Modal(view(form, {}, caller.channel, sites=sites))
 
     async def fill() -> View:
         try:
             titles = {ref: (await gatehouse.rules.get(ref)).title for ref in refs}
         except ClientError:
             titles = {}
-        return view(form, titles, channel, sites=sites)
+        return view(form, titles, caller.channel, sites=sites)
 
     return Modal(modals.loading_view("Gatehouse", caller.channel), fill)
 
@@ -149,8 +148,7 @@ def view(form: Begun, titles: Mapping[str, str], channel: str, *, sites: Sequenc
         blocks.append(context(code(slash(clean_text(form.text)))))
     for name, part in form.open_fields().items():
         blocks += _inputs(name, part, form, sites)
-    if not channel and form.kind.writes:
-        blocks.append(inputs.channel())
+    blocks += inputs.channel(channel) if form.kind.writes else []
     about = {"command": form.text, "channel": channel, **({modals.CONFIRMED: True} if form.lacks_reason else {})}
     return frame(label, blocks, callback_id=CALLBACK, submit=label, metadata=about)
 

@@ -120,6 +120,7 @@ def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
         inputs.file(forms.types),
         *asked,
         inputs.start(handed.start),
+        *inputs.channel(handed.channel),
     ]
     kept = Handed(handed.channel, site=handed.site, mode="").metadata()
     return frame(forms.title, blocks, callback_id=forms.file_id, submit="Preview", metadata=kept)

@@ -75,7 +75,8 @@ class Import:
         submits(self.forms.plan_id, Form(Handed.of, self._save))
 
     async def _preview(self, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> View:
-        handed = replace(handed, typed_at=(caller.asked_at or gatehouse.now()).isoformat())
+        typed_at = (caller.asked_at or gatehouse.now()).isoformat()
+        handed = replace(handed, channel=caller.channel, typed_at=typed_at)
         try:
             async with gatehouse.limits.file_work(caller.user):
                 return plan_form(self.forms, *await self._make_plan(handed, caller, gatehouse))

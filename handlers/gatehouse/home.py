@@ -11,9 +11,8 @@ from handlers.gatehouse import home_view
 from handlers.gatehouse.answers import DAY, coming_changes, facts_of, readable, unreadable_services, waiting_changes
 from handlers.gatehouse.decide_form import MAX_OPEN
 from handlers.rules.past import elsewhere_line
-from handlers.rules.rule_form_view import RuleForm
 from handlers.slack.registry import Click, Heard, clicks, hears
-from handlers.slack.reply import Caller, HomeTab, Modal, Reply
+from handlers.slack.reply import Caller, HomeTab, Reply
 
 
 @hears("app_home_opened", stored=False)
@@ -23,13 +22,6 @@ async def show_home(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Reply
         return None
     skeleton = None if heard.event.get("view") else home_view.loading_view(caller.channel)
     return HomeTab(skeleton, partial(_draw, caller, gatehouse))
-
-
-@clicks("home.new")
-async def new_rule(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Open the form for a new rule from outside any channel: it asks for the channel of its card, whose policy applies."""
-    await gatehouse.access.require(caller.user, None, "rule.create")
-    return Modal(RuleForm.blank().view())
 
 
 @clicks("home.refresh")

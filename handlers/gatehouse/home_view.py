@@ -21,7 +21,7 @@ from handlers.changes.times import when
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersGrant, MembersMenu
-from handlers.rules.commands import RulesMenu, RulesOff
+from handlers.rules.commands import RulesMenu, RulesNew, RulesOff
 
 MAX_OF_A_KIND: Final = 8
 
@@ -95,7 +95,8 @@ def _change_list(
 
 
 def _buttons(found: Home) -> list[Block | None]:
-    rules = [button("Create rule…", "v1.home.new", "new"), *ask_buttons(RulesOff), run_button("Rules", RulesMenu(), 0)]
+    create = run_button("Create rule…", RulesNew(), "new")
+    rules = [create, *ask_buttons(RulesOff), run_button("Rules", RulesMenu(), 0)]
     members = [*ask_buttons(MembersGrant), run_button("Members", MembersMenu(), 1)]
     return [
         *(rules if found.reads_rules else []),

@@ -191,6 +191,11 @@ class Command(Common):
         return [Act(each) for each in ((cls.reads,) if cls.reads else (), cls.needs) if each]
 
     @classmethod
+    def opens_form(cls) -> bool:
+        """Whether it opens a form that changes something, and that asks in a direct message where."""
+        return not cls.writes and not all(operation.endswith(".read") for operation in cls.needs)
+
+    @classmethod
     @cache
     def parts(cls) -> Mapping[str, Part]:
         """Return the Part of each field. A field that isn't compared is not part of the text."""

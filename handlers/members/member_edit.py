@@ -55,9 +55,6 @@ from handlers.slack.reply import Caller, Modal, Reply
 @handles(MembersAdd)
 async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = gatehouse.site(command.site)
-    # Adding somebody with segments grants them, too, which is an operation of its own.
-    if command.segments:
-        await gatehouse.access.require(caller.user, caller.channel, Kind.MEMBER_GRANT.operation)
 
     async def fill() -> dict[str, Any]:
         known = await catalogue(site, gatehouse)

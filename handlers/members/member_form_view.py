@@ -73,7 +73,8 @@ class MemberForm:
         name = inputs.text("name", "Name", inputs.fit_to_input(self.name), optional=True)
         until = [inputs.expiry(self.expiry)] if self.mode == "add" else []
         times = [inputs.start(self.start), *until]
-        return [email, name, self._segments(), *self._kept_blocks(), *times, inputs.reason(self.reason)]
+        end = [inputs.reason(self.reason), *inputs.channel(self.channel)]
+        return [email, name, self._segments(), *self._kept_blocks(), *times, *end]
 
     def _segments(self) -> View:
         if not inputs.choice_names(self.known, self.segments):

@@ -206,7 +206,6 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         warned=str(about.get("warned") or ""),
         start=inputs.typed_value(values, inputs.START) or "",
         expiry=inputs.typed_value(values, inputs.EXPIRY) or "",
-        announce=inputs.chosen_channel(view),
         more=bool(about.get("more")),
         as_json=bool(about.get("json")),
     )

@@ -69,8 +69,6 @@ class RuleForm:
     """``2h`` or ``18:00``, as typed."""
     as_json: bool = False
     """Whether pairs are edited as JSON rather than by their fields."""
-    announce: str = ""
-    """The channel that was chosen in the form, where it was opened from none."""
     warned: str = ""
     """Fingerprint of the warnings that the form shows: submitted again with the same ones, it is saved in spite of them."""
     more: bool = False
@@ -212,7 +210,6 @@ class RuleForm:
 
     def _blocks(self) -> list[View]:
         until = () if self.mode == "edit" else (inputs.expiry(self.expiry),)
-        where = () if self.channel else (inputs.channel(self.announce),)
         reason = inputs.reason(self.reason)
         name, *rest = self._head()
         options = {
@@ -221,7 +218,7 @@ class RuleForm:
             "elements": [button("More options", "v1.form.more", "more")],
         }
         more = (*rest, inputs.start(self.start), *until) if self.shows_more else (options,)
-        blocks = [self._type_block(), *self._pair_blocks(), name, reason, *more, *where]
+        blocks = [self._type_block(), *self._pair_blocks(), name, reason, *more, *inputs.channel(self.channel)]
         return with_notes(blocks, self.notes)
 
     def _head(self) -> list[View]:

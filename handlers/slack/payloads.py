@@ -80,7 +80,8 @@ def _channel(kind: str, body: Body) -> str:
     # Commands, clicks and messages each name the channel in another place.
     said = body.get("channel_id") or _get_path(body, "channel", "id") or _get_path(body, "container", "channel_id")
     view = body.get("view") or {}
-    return str(said or metadata(view).get("channel") or (chosen_channel(view) if kind == "submission" else ""))
+    chosen = chosen_channel(view) if kind == "submission" else ""
+    return str(said or chosen or metadata(view).get("channel") or "")
 
 
 def _caller_of_event(body: Body) -> Caller:

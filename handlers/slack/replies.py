@@ -264,10 +264,11 @@ class Answers:
 async def _without_refused_buttons(message: Message, caller: Caller, access: Access) -> Message:
     """Return *message* without buttons of commands that the caller may not use here; what Slack doesn't say, a click will."""
     refused = set()
-    for acts in {_acts_of(button) for block in message.blocks for button in _buttons(block)}:
+    for wanted in {_acts_of(button) for block in message.blocks for button in _buttons(block)}:
+        is_form, acts = wanted
         with suppress(DirectoryUnavailable):
-            if not await access.is_allowed(caller.user, caller.channel, *acts):
-                refused.add(acts)
+            if not await access.is_allowed(caller.user, None if is_form and caller.direct else caller.channel, *acts):
+                refused.add(wanted)
     return replace(message, blocks=tuple(filter(None, (_without_refused(block, refused) for block in message.blocks))))
 
 
@@ -277,24 +278,26 @@ def _buttons(block: Block) -> list[Block]:
     return [button for each in elements if "action_id" in each for button in options_of(each)]
 
 
-Acts: TypeAlias = tuple[Act | str, ...]
+Wanted: TypeAlias = tuple[bool, tuple[Act | str, ...]]
 
 
-def _acts_of(button: Block) -> Acts:
-    """Return what the command of *button* takes; nothing for a command that only reads."""
+def _acts_of(button: Block) -> Wanted:
+    """Return whether *button* opens a form, and what its command takes; nothing for a command that only reads."""
     name = action_name(str(button.get("action_id")))
     if name == SHARE:
-        return (SHARE,)
-    return _acts_to_run(str(button["value"])) if name in RUNNING | {"ask"} else ()
+        return False, (SHARE,)
+    kind = _kind_of(str(button["value"])) if name in RUNNING | {"ask"} else Command
+    acts = () if all(operation.endswith(".read") for operation in kind.needs) else tuple(kind.acts())
+    return name == "ask" or kind.opens_form(), acts
 
 
 @lru_cache(maxsize=4096)  # a list has twenty buttons, and is asked for again and again
-def _acts_to_run(value: str) -> Acts:
+def _kind_of(value: str) -> type[Command]:
     kind, _ = split_verb(*value.partition(" ")[::2]) or (Command, None)
-    return () if all(operation.endswith(".read") for operation in kind.needs) else tuple(kind.acts())
+    return kind
 
 
-def _without_refused(block: Block, refused: Collection[Acts]) -> Block | None:
+def _without_refused(block: Block, refused: Collection[Wanted]) -> Block | None:
     """Return *block* without the buttons whose acts are *refused*; None where nothing is left of it."""
     if not any(_acts_of(button) in refused for button in _buttons(block)):
         return block
@@ -304,7 +307,7 @@ def _without_refused(block: Block, refused: Collection[Acts]) -> Block | None:
     return {**block, "elements": elements} if (elements := [*filter(None, allowed)]) else None
 
 
-def _allowed_part(element: Block, refused: Collection[Acts]) -> Block | None:
+def _allowed_part(element: Block, refused: Collection[Wanted]) -> Block | None:
     """Return a button, or a menu with the options that are left of it."""
     is_left = [_acts_of(button) not in refused for button in options_of(element)]
     if "options" not in element or not any(is_left):

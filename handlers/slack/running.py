@@ -29,4 +29,7 @@ async def run(command: Command, caller: Caller, gatehouse: Gatehouse) -> Reply:
 async def require_rights(command: Command, caller: Caller, gatehouse: Gatehouse) -> None:
     """Require that *caller* may run *command* where they are; raises NotAllowed or DirectoryUnavailable."""
     acts = (*command.acts(), *((SHARE,) if caller.public or command.here else ()))
+    if caller.direct and command.opens_form():
+        await gatehouse.access.require(caller.user, None, *acts)
+        acts = (command.reads,)
     await gatehouse.access.require(caller.user, caller.channel, *acts)

@@ -23,6 +23,9 @@ from handlers.rules.commands import RulesMake, RulesMenu, RulesShow
 from handlers.slack.registry import COMMANDS
 from handlers.slack.reply import Caller
 from sandbox.demo import Sandbox
+from sandbox.slack.message import Message
+from sandbox.slack.state import View
+from tests.conftest import OPS
 from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague
 
@@ -129,6 +132,51 @@ async def test_each_command_is_reached_from_a_menu_filled_in_and_sent(
     )
     assert answered
     assert alice.modal is None or not is_problem(alice.modal["blocks"]), alice.form
+
+
+async def menu_in(place: str, service: str, alice: Colleague) -> Message | View:
+    """The menu of *service* as it is at *place*."""
+    if place != "home":
+        return await alice.says(f"/{service}", alice.dm if place == "direct" else None)
+    name = {"rules": "Rules", "members": "Members"}.get(service, "Show more")
+    await alice.clicks(await alice.opens_home("Do"), name, opens="[")
+    return alice.modal or {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["channel", "direct", "home"])
+@pytest.mark.parametrize("service", ["rules", "members", "gatehouse"])
+async def test_each_item_of_a_menu_leads_on_wherever_it_is_clicked(alice: Colleague, service: str, place: str) -> None:
+    there = [one["text"]["text"] for one in buttons((await alice.says(f"/{service}")).blocks)]
+    for label in there:
+        menu = await menu_in(place, service, alice)
+        known, before = len(alice._bot_messages()), alice.modal
+
+        def answer(known: int = known, before: View | None = before) -> list[dict[str, Any]] | None:
+            if (view := alice._filled_modal()) is not None and view != before:
+                return list(view["blocks"])
+            return list(said[-1].blocks) if len(said := alice._bot_messages()) > known else None
+
+        await alice.clicks(menu, label)
+        seen = await alice._waits(answer, label)
+        is_form = alice.modal is not None and "submit" in alice.modal
+        assert is_form == label.endswith("…") or label.startswith("Undo"), (label, seen)
+        assert not is_problem(seen) or label.startswith("Undo"), (label, seen)
+        if alice.modal:
+            alice.slack.acting.close(alice.id, alice.modal["id"], clear=True)
+
+
+async def test_a_form_from_a_direct_message_says_where_its_change_is_announced(alice: Colleague) -> None:
+    for form, typed in {
+        "Create redirect…": {"Name": "Spring", "From": "https://a.example.com/b", "To": "https://c.example.com/"},
+        "Add member…": {"Email": "new@example.com"},
+    }.items():
+        menu = await alice.says("/rules" if "redirect" in form else "/members", alice.dm)
+        await alice.clicks(menu, form, opens="Announce in")
+        alice.fills(Announce_in=OPS, **typed)
+        assert await alice.submits() == {}
+        of = typed.get("Name") or typed["Email"]
+        assert (await alice.sees_change(of=of)).channel == OPS
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ALL if lacks(kind)], ids=lambda kind: kind.__name__)

@@ -169,7 +169,7 @@ def opens_form(button: Mapping[str, Any]) -> bool:
     if action.startswith(("v1.run.", "v1.turn.")):
         command: Command = parse(*value.partition(" ")[::2])
         return "opens a form" in command.summary
-    return action in FORMS or action.startswith(("v1.ask", "v1.undo", "v1.decide.open", "v1.settings", "v1.home.new"))
+    return action in FORMS or action.startswith(("v1.ask", "v1.undo", "v1.decide.open", "v1.settings"))
 
 
 @pytest.mark.parametrize("room", ROOMS)
