@@ -212,7 +212,7 @@ class MembersWhy(MembersCommand):
 @dataclass(frozen=True)
 class MembersAdd(Temporary, MembersCommand):
     needs = ("member.add",)
-    verb, synonyms = "add", ("new", "create", "invite")
+    verb, synonyms = "add", ("new", "create")
     summary = "Add a member (opens a form)"
     example = 'add anna@example.com named "Anna Berg" to vip'
     email: str | None = takes(FirstEmail("EMAIL"))
