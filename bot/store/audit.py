@@ -24,7 +24,7 @@ from bot.store.tables import audit, cards, changes, micros, moment
 
 log = structlog.get_logger(__name__)
 
-NO_ACTS: Final = ("begun", "refused", "exporting", "exported", "token_made", "token_ended")
+NO_ACTS: Final = ("begun", "refused", "exporting", "exported")
 """Events of a person that are no acts of theirs: what they read or were refused, and the items of what they requested."""
 CHUNK: Final = 500
 LIKE_SIGN: Final = re.compile(r"[!%_]")

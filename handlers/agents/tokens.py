@@ -15,7 +15,7 @@ from handlers.agents.asking import Asker
 from handlers.blocks import messages
 from handlers.blocks.messages import code, quote, section
 from handlers.gatehouse.commands import GatehouseToken
-from handlers.grammar.command import Certain
+from handlers.grammar.command import Certain, slash
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Private, Reply
 
@@ -39,6 +39,8 @@ async def make_token(command: GatehouseToken, caller: Caller, gatehouse: Gatehou
     if not command.off and (caller.public or not gatehouse.agents):
         raise Certain("Others would see the token here." if caller.public else "Agents aren’t let in: see AGENTS.")
     store, key = gatehouse.store, command.agent.casefold().replace(" ", "-")
+    if command.off and not await store.values.value(caller.user, f"token_{key}"):
+        raise Certain(f"You have no token for an agent {quote(command.agent)}.")
     token = f"gh_{caller.user}_{key}_{secrets.token_urlsafe(32)}"
     event = "token_ended" if command.off else "token_made"
     async with store.transaction() as tx:
@@ -48,7 +50,8 @@ async def make_token(command: GatehouseToken, caller: Caller, gatehouse: Gatehou
     if command.off:
         return Private(messages.message("Ended", [section(f"*The token of {quote(command.agent)} has ended.*")]))
     words = f"*The token of {quote(command.agent)}*, shown only now. With it, the agent reads and proposes as you."
-    return Private(messages.message("A token", [section(words), section(code(token))]))
+    end = messages.context(f"`{slash(f'gatehouse token {command.agent} off')}` ends it.")
+    return Private(messages.message("A token", [section(words), section(code(token)), end]))
 
 
 def _hash(token: str) -> str:

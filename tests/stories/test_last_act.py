@@ -89,6 +89,7 @@ PERFORMED: Final = (
     types(FREEZE),
     types("/gatehouse unfreeze shop.example.com", FREEZE, refused=True),
     types("/gatehouse undo", refused=True),
+    types("/gatehouse token Claude", refused=True),
     clicks("confirm", NEW),
     clicks("approve", f"cara:{DELETE}", refused=True),
     clicks("keep", DELETE, refused=True),
@@ -170,6 +171,7 @@ async def click(person: Colleague, name: str, form: tuple[str, str] | None = Non
 
 
 @pytest.mark.policy(POLICY)
+@pytest.mark.parametrize("agents", [True])
 @pytest.mark.parametrize("by", ["/gatehouse undo", "/rules undo"])
 @pytest.mark.parametrize("act", PERFORMED, ids=lambda act: act.text or act.name)
 async def test_undo_takes_back_the_last_act_and_nothing_older(
@@ -239,6 +241,4 @@ async def test_an_undo_doesnt_pass_what_is_still_at_work(
 
 def test_every_act_is_performed() -> None:
     commands = {f"{kind.service} {kind.verb}" for kind in ALL if kind.writes}
-    assert {*commands, *ACTS, *REASONED} - {act.name for act in PERFORMED} == {"gatehouse token"}, (
-        "it changes nothing here"
-    )
+    assert {*commands, *ACTS, *REASONED} - {act.name for act in PERFORMED} == set()
