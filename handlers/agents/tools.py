@@ -49,7 +49,9 @@ class Tool:
         }
         if not proposes:
             return cls(kind, name, kind.summary, schema, proposes)
-        return cls(kind, f"propose_{name}", f"Propose in a channel: {kind.summary}", schema, proposes)
+        act = kind.summary.partition(";")[0]
+        about = f"Propose to {act[:1].lower()}{act[1:]}. The person whom you act for decides."
+        return cls(kind, f"propose_{name}", about, schema, proposes)
 
 
 def _schema(declared: str, part: Part) -> dict[str, Any]:

@@ -186,7 +186,7 @@ REACHES: Final = tuple(edit.REACHES)
 class RulesMake(Temporary, RulesCommand):
     needs = ("rule.create",)
     verb = "make"
-    summary = "Make a redirect or a block at once, without the form"
+    summary = "Make a redirect or a block; no form opens"
     example = 'make redirect https://shop.example.com/old to https://shop.example.com/new named "Old shop"'
     writes = True
     type: str = takes(Choice("redirect|block", "redirect or block", MADE))
