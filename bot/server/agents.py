@@ -23,7 +23,7 @@ from bot import __version__
 from bot.gatehouse import Gatehouse
 from bot.metrics import REJECTED
 from bot.policy.inquiry import DirectoryUnavailable
-from bot.server.edge import AgentEndpoint, Rejected, Verifier, check_declared_size, header, read_body
+from bot.server.edge import AgentEndpoint, Rejected, Verifier, header, read_body
 from handlers.agents.asking import Answer, Asker, answer
 from handlers.agents.proposals import Post
 from handlers.agents.tokens import owner_of
@@ -97,16 +97,12 @@ def _result(told: Answer) -> types.CallToolResult:
 
 async def _read(request: Request, gatehouse: Gatehouse, verifier: Verifier, team: Team) -> tuple[bytes, Asker | None]:
     """Return the body of *request*, and who asks, None where Slack didn't say; raises Rejected."""
-    timestamp, signature = (header(request, b"x-slack-" + name) for name in (b"request-timestamp", b"signature"))
-    if (token := BEARER.fullmatch(header(request, b"authorization"))) is None:
-        verifier.check_headers(timestamp, signature)
-    check_declared_size(request)
-    body = await read_body(request)
-    if token is not None:
+    if (token := BEARER.fullmatch(header(request, b"authorization"))) is not None:
+        body = await read_body(request)
         if (owner := await owner_of(token[1].decode(), gatehouse.store)) is None:
             raise Rejected(401, "token")
         return body, owner
-    verifier.check(timestamp, signature, body)
+    body = await verifier.read(request)
     try:
         who = json.loads(body).get("params", {}).get("_meta", {}).get("slack")
         if isinstance(who, Mapping) and who.get("team_id") != await team():

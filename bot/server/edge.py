@@ -62,19 +62,19 @@ class Verifier:
     secrets: Sequence[str]
     clock: Callable[[], float]
 
-    def check_headers(self, timestamp: bytes, signature: bytes) -> None:
-        """Check the form of both headers, and that the timestamp is recent; raises Rejected (401)."""
+    async def read(self, request: Request) -> bytes:
+        """Return the body of *request*; raises Rejected where it isn't recent and signed, or can't be read."""
+        timestamp, signature = (header(request, b"x-slack-" + name) for name in (b"request-timestamp", b"signature"))
         if not TIMESTAMP.fullmatch(timestamp) or not SIGNATURE.fullmatch(signature):
             raise Rejected(401, "headers")
         if abs(self.clock() - int(timestamp)) > MAX_DRIFT:
             raise Rejected(401, "stale")
-
-    def check(self, timestamp: bytes, signature: bytes, body: bytes) -> None:
-        """Check both headers and the signature of *body*; raises Rejected (401)."""
-        self.check_headers(timestamp, signature)
+        # Read only now, so that most requests that aren't Slack's cost nothing.
+        body = await read_body(request)
         text = b"v0:" + timestamp + b":" + body
         if not any(hmac.compare_digest(_sign(secret, text), signature) for secret in self.secrets):
             raise Rejected(401, UNMATCHED)
+        return body
 
 
 def _sign(secret: str, text: bytes) -> bytes:
@@ -106,14 +106,11 @@ class OtherSignatures:
             self.said, self.refused = self.clock(), 0
 
 
-def check_declared_size(request: Request) -> None:
+async def read_body(request: Request) -> bytes:
+    """Return the whole body; raises Rejected where it is too large, or where it breaks off."""
     declared = header(request, b"content-length")
     if declared.isdigit() and int(declared) > MAX_BODY:
         raise Rejected(413, "size")
-
-
-async def read_body(request: Request) -> bytes:
-    """Return the whole body; raises Rejected where it is too large, or where it breaks off."""
     body = bytearray()
     try:
         async for chunk in request.stream():
@@ -157,14 +154,8 @@ def slack_endpoint(verifier: Verifier, bolt: SlackHandler) -> Endpoint:
     others = OtherSignatures(verifier.clock)
 
     async def events(request: Request) -> Response:
-        timestamp, signature = (header(request, b"x-slack-" + name) for name in (b"request-timestamp", b"signature"))
         try:
-            # Before the body is read, so that most requests that aren't Slack's cost nothing.
-            verifier.check_headers(timestamp, signature)
-            check_declared_size(request)
-            body = await read_body(request)
-            verifier.check(timestamp, signature, body)
-            document = _document(body)
+            document = _document(await verifier.read(request))
         except Rejected as refusal:
             REJECTED.labels(refusal.why).inc()
             if refusal.why == UNMATCHED:

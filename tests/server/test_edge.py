@@ -10,21 +10,19 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from starlette.responses import PlainTextResponse, Response
 from structlog.testing import capture_logs
 
 from bot import __version__
 from bot.health import Health
-from bot.server.edge import OtherSignatures, Rejected, SlackHandler, Verifier, slack_endpoint, web_app
+from bot.server.edge import OtherSignatures, SlackHandler, Verifier, slack_endpoint, web_app
 from bot.server.process import web_server
 from sandbox.demo import Sandbox, Transport
 from sandbox.slack.running import SECRET
@@ -64,10 +62,6 @@ async def test_that_slack_withholds_events_is_acknowledged_and_logged(workspace:
 
     assert not ack.failed
     assert [(one["log_level"], one.get("minute")) for one in logged if "minute" in one] == [("warning", 1_518_467_820)]
-
-
-async def test_a_signed_command_is_acknowledged(workspace: Sandbox) -> None:
-    assert await answered(workspace, BODY, signed(BODY)) == 200
 
 
 async def test_that_another_secret_signs_is_logged(workspace: Sandbox) -> None:
@@ -121,13 +115,6 @@ async def test_what_slack_did_not_sign_now_is_refused(workspace: Sandbox, case: 
 )
 async def test_a_signed_body_that_is_none_is_a_bad_request(workspace: Sandbox, body: bytes) -> None:
     assert await answered(workspace, body, signed(body)) == 400
-
-
-@pytest.mark.threat("A2")
-async def test_a_huge_body_is_refused_before_it_is_read(workspace: Sandbox) -> None:
-    body = b"x" * (1024 * 1024 + 1)
-
-    assert await answered(workspace, body, signed(body)) == 413
 
 
 @pytest.mark.threat("A2")
@@ -196,27 +183,26 @@ async def test_health_and_metrics_answer(workspace: Sandbox) -> None:
     assert f'gatehouse_info{{version="{__version__}"}} 1.0' in metrics.text
 
 
+async def ready() -> dict[str, Health]:
+    return {}
+
+
+async def measured() -> None: ...
+
+
 async def test_without_events_over_http_there_is_no_place_for_them() -> None:
-    async def ready() -> dict[str, Health]:
-        return {}
-
-    async def measured() -> None: ...
-
     served = httpx.ASGITransport(web_app(None, ready, measured))
     async with httpx.AsyncClient(transport=served, base_url="http://bot") as client:
         assert (await client.post("/slack/events")).status_code == 404
 
 
 @asynccontextmanager
-async def served(handler: SlackHandler) -> AsyncIterator[Callable[[], Awaitable[Connection]]]:
+async def served(
+    handler: SlackHandler, secrets: Sequence[str] = (SECRET,)
+) -> AsyncIterator[Callable[[], Awaitable[Connection]]]:
     """The edge in the server that runs in production, with *handler* where Bolt would be; gives what connects to it."""
 
-    async def ready() -> dict[str, Health]:
-        return {}
-
-    async def measured() -> None: ...
-
-    events = slack_endpoint(Verifier((SECRET,), time.time), handler)
+    events = slack_endpoint(Verifier(secrets, time.time), handler)
     server = web_server(web_app(events, ready, measured), host="127.0.0.1", port=0)
     listener = bind_socket(0)
     listener.listen()
@@ -332,19 +318,11 @@ async def test_no_log_has_a_refused_body(headers: dict[str, str], caplog: pytest
     assert "Traceback" not in caplog.text
 
 
-@pytest.mark.slow
-@pytest.mark.threat("A1")
-@settings(max_examples=2000, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(timestamp=st.binary(max_size=30), signature=st.binary(max_size=90), body=st.binary(max_size=60))
-def test_no_forged_request_passes(timestamp: bytes, signature: bytes, body: bytes) -> None:
-    with pytest.raises(Rejected):
-        Verifier(("secret",), lambda: NOW).check(timestamp, signature, body)
-
-
 @pytest.mark.threat("E6")
 @pytest.mark.parametrize("secrets", [("old", "new"), ("new", "old")])
-def test_two_secrets_hold_during_a_rotation(secrets: tuple[str, str]) -> None:
-    for secret in secrets:
-        headers = signed(BODY, at=NOW, secret=secret)
-        check = Verifier(secrets, lambda: NOW).check
-        check(headers["X-Slack-Request-Timestamp"].encode(), headers["X-Slack-Signature"].encode(), BODY)
+async def test_two_secrets_hold_during_a_rotation(secrets: tuple[str, str]) -> None:
+    async with served(accepted, secrets) as connect:
+        for secret in secrets:
+            connection = await connect()
+            connection[1].write(head(len(BODY), signed(BODY, secret=secret)) + BODY)
+            assert await status(connection) == 200
