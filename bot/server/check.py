@@ -8,6 +8,7 @@ It is read-only: the database is opened for reading, and Slack and the services 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
+from slack_sdk.signature import SignatureVerifier
 
 from bot.changes.model.edits import Kind, Need
 from bot.changes.model.parts import Guard
@@ -34,7 +36,6 @@ from bot.store.db import StoreError
 from bot.store.engine import check as check_database
 from bot.text.redaction import passwords_in, redactor
 from bot.text.times import duration_words
-from handlers.agents.tools import TOOLS
 from handlers.blocks.messages import plural
 from handlers.slack.client import NOT_THE_API, SlackRefused, SlackUnreachable
 
@@ -85,13 +86,12 @@ async def check(*, online: bool) -> Report:
         return Report(findings, None, None)
     policy = _policy(local, findings)
     findings.append(await _database(local))
-    findings += _agents() if settings is not None and settings.agents else ()
     if not online:
         findings.append(Finding("Slack and the services", None, "not asked; --online asks them"))
     elif settings is None:
         findings.append(Finding("Slack and the services", None, "not asked until the settings are right"))
     else:
-        asked = _proxy(settings), _slack(settings), _app_token(settings), _services(settings, known)
+        asked = _proxy(settings), _slack(settings), _app_token(settings), _services(settings, known), _agents(settings)
         for found in await asyncio.gather(*asked):
             findings += found
     findings += [Finding("policy", None, f"{place} {why}") for place, why in doubts_about(policy or DEFAULT, known)]
@@ -128,11 +128,29 @@ async def _database(local: LocalSettings) -> Finding:
         return _failure("database", "database_url", str(error), error.mend)
 
 
-def _agents() -> Sequence[Finding]:
-    if find_spec("mcp") is None:
+async def _agents(settings: Settings) -> Sequence[Finding]:
+    """Check that Gatehouse, where it runs, lists its tools to whoever signs as Slack does."""
+    if settings.agents and find_spec("mcp") is None:
         mend = "Install requirements/agents.lock, or gatehouse[agents]"
         return [_failure("agents", "agents", "the package mcp is missing", mend)]
-    return [Finding("agents", True, f"{len(TOOLS)} tools at /mcp")]
+    if not (settings.agents and settings.signing_secrets):
+        return []
+    url, stamp = httpx.URL(scheme="http", host=settings.host, port=settings.port, path="/mcp"), str(int(time.time()))
+    async with httpx.AsyncClient(trust_env=False) as http:
+        asked = http.build_request("POST", url, json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+        signer = SignatureVerifier(settings.signing_secrets[0])
+        asked.headers["X-Slack-Request-Timestamp"] = stamp
+        asked.headers["X-Slack-Signature"] = signer.generate_signature(timestamp=stamp, body=asked.content) or ""
+        try:
+            answer = await http.send(asked)
+            return [Finding("agents", True, f"{url} lists {plural(len(answer.json()['result']['tools']), 'tool')}")]
+        except httpx.TransportError as error:
+            return [
+                Finding("agents", None, f"no answer from {url} ({type(error).__name__}): Gatehouse doesn't run here")
+            ]
+        except (ValueError, LookupError, TypeError):
+            words = f"{url} doesn't list its tools ({answer.status_code} {answer.text[:40]})"
+            return [_failure("agents", "agents", words, "Start Gatehouse there again, with these settings")]
 
 
 async def _proxy(settings: Settings) -> Sequence[Finding]:

@@ -11,6 +11,7 @@ import pytest
 
 from bot.server.manifest import document
 from handlers.agents.tools import TOOLS
+from sandbox.demo import Sandbox
 from sandbox.gatehouse import SHOP
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from sandbox.services.seed import RULES
@@ -71,14 +72,31 @@ async def test_all_is_well(variables: dict[str, str], tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [], "a check makes nothing"
 
 
-async def test_agents_have_tools_where_their_sdk_is_installed(
-    variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("agents", "wrong", "told"),
+    [
+        (True, {}, f"✓ agents: http://127.0.0.1:PORT/mcp lists {len(TOOLS)} tools"),
+        (True, {"SLACK_SIGNING_SECRET": "x" * 32}, "PORT/mcp doesn't list its tools (401 signature)"),
+        (True, {"PORT": "9"}, "– agents: no answer from http://127.0.0.1:9/mcp (ConnectError)"),
+        (False, {}, "PORT/mcp doesn't list its tools (404 Not Found)"),
+    ],
+)
+@pytest.mark.parametrize("transport", ["http"])
+async def test_agents_are_let_in_where_gatehouse_runs_with_these_settings(
+    workspace: Sandbox, tmp_path: Path, wrong: dict[str, str], told: str
 ) -> None:
-    _, out = await check(variables | {"AGENTS": "true"}, "--offline")
-    assert f"✓ agents: {len(TOOLS)} tools at /mcp" in out.splitlines()
+    port = workspace.bot_url.rpartition(":")[2]
+    right = environment(workspace.slack, workspace.services, f"sqlite:///{tmp_path / 'another.db'}", int(port))
 
+    code, out = await check(right | {"AGENTS": "true"} | wrong)
+
+    assert told.replace("PORT", port) in out
+    assert code == bool(failures(out)) == ("doesn't" in told)
+
+
+async def test_agents_need_their_sdk(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.server.check.find_spec", lambda _: None)
-    code, out = await check(variables | {"AGENTS": "true"}, "--offline")
+    code, out = await check(variables | {"AGENTS": "true"})
     assert (code, failures(out)) == (1, ["agents: AGENTS (environment): the package mcp is missing"])
 
 
@@ -177,13 +195,8 @@ async def test_an_answer_that_is_larger_than_the_settings_allow_is_not_blamed_on
 
 async def test_an_app_without_all_scopes_and_a_clock_that_is_off(services: Services, tmp_path: Path) -> None:
     manifest: dict[str, Any] = document("http://127.0.0.1")
-    manifest["oauth_config"]["scopes"]["bot"] = [
-        "commands",
-        "chat:write",
-        "users:read",
-        "app_mentions:read",
-        "im:history",
-    ]
+    granted = ["commands", "chat:write", "users:read", "app_mentions:read", "im:history"]
+    manifest["oauth_config"]["scopes"]["bot"] = granted
     async with running_slack(manifest, SHOP) as slack:
         slack.delivery.skew = 900
         code, out = await check(environment(slack, services, f"sqlite:///{tmp_path / 'gatehouse.db'}", 3000))
