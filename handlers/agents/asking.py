@@ -97,25 +97,18 @@ async def answer(tool: Tool, arguments: Mapping[str, Any], asker: Asker, gatehou
 async def _channel(named: object, command: Command, caller: Caller, gatehouse: Gatehouse) -> str:
     """Return the id of the channel that an agent *named*, by its id or its name; empty where it may leave it out.
 
-    Raises Certain where it must not, or *caller* isn't there, and DirectoryUnavailable.
+    Raises DirectoryUnavailable, and Certain with the channels where *caller* may run *command*, those of their last changes
+    first, where it must not be left out, or *caller* isn't there.
     """
     if not named and not command.writes:
         return ""
-    theirs = await gatehouse.channels_of(caller.user)
-    wanted = str(named or "").removeprefix("#")
+    theirs, wanted = await gatehouse.channels_of(caller.user), str(named or "").removeprefix("#")
     found = [channel for channel, name in theirs.items() if wanted in {channel, name}]
-    if len(found) != 1:
-        raise await _not_theirs(wanted, command, theirs, caller.user, gatehouse)
-    return found[0]
-
-
-async def _not_theirs(
-    named: str, command: Command, theirs: Mapping[str, str], user: str, gatehouse: Gatehouse
-) -> Certain:
-    """Return the error with the channels where *user* may run *command*, those of their last changes first."""
-    recent = [entry.channel for entry in await gatehouse.store.audit.find(Filters(who=user), MAX_PLACES)]
+    if len(found) == 1:
+        return found[0]
+    recent = [entry.channel for entry in await gatehouse.store.audit.find(Filters(who=caller.user), MAX_PLACES)]
     places = list(dict.fromkeys(each for each in (*recent, *theirs) if each in theirs))[:MAX_PLACES]
-    could = [each for each in places if await gatehouse.access.is_allowed(user, each, *command.acts())]
+    could = [each for each in places if await gatehouse.access.is_allowed(caller.user, each, *command.acts())]
     names = join_words([f"{each} (#{theirs[each]})" for each in could], "or", most=5) or "none"
-    what = f"You aren’t in a channel “{named[:60]}” that Gatehouse sees." if named else "In which channel?"
-    return Certain(f"{what} Where this can be asked: {names}.", about=(type(command),))
+    what = f"You aren’t in a channel “{wanted[:60]}” that Gatehouse sees." if named else "In which channel?"
+    raise Certain(f"{what} Where this can be asked: {names}.", about=(type(command),))

@@ -14,9 +14,7 @@ from typing import Any, Final
 from bot.changes.model.items import Tally
 from bot.changes.model.parts import Guard
 from bot.gatehouse import Gatehouse
-from bot.policy.inquiry import NotAllowed
 from bot.policy.limits import Rate
-from bot.policy.model import Why
 from handlers.blocks import messages
 from handlers.blocks.buttons import button, command_text
 from handlers.blocks.messages import Message, quote
@@ -126,7 +124,7 @@ async def request_proposed(click: Click, caller: Caller, gatehouse: Gatehouse) -
     if until < gatehouse.now().timestamp():
         raise Certain("This proposal is more than a day old. Ask the agent for another one.")
     if channel not in await gatehouse.channels_of(caller.user):
-        raise NotAllowed(Why.NOT_HERE, "use", caller.user)
+        raise Certain(f"You aren’t in <#{channel}> any more, so you can’t request this there.")
     there = replace(caller, channel=channel, agent=agent, confirmed=True, replacing=True)
     command = parse(*text.partition(" ")[::2])
     tried = await _rehearse(command, there, gatehouse)

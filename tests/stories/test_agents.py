@@ -37,11 +37,10 @@ from tests.harness.truth import all_changes
 
 ME: Final = {"user_id": ALICE.id, "team_id": SHOP.id}
 OLD: Final = "Redirect_x1old"
-GIFT: Final = "Redirect_gift01"
 ANNA: Final = "anna.berg@example.com"
 PROPOSALS: Final[Mapping[str, dict[str, Any]]] = {
     "propose_rules_on": {"refs": ["Redirect_bfri1"]},
-    "propose_rules_off": {"refs": [OLD, "Redirect_help1"], "expiry": "until 23:59", "because": "it loops until 18:00"},
+    "propose_rules_off": {"refs": ["shop.example.com"], "expiry": "for 2h", "because": "<!channel> loops until 18:00"},
     "propose_rules_set": {"refs": [OLD], "fields": {"destination": "https://shop.example.com/x"}},
     "propose_rules_make": {"type": "block", "source": "https://shop.example.com/promo", "match": "below"},
     "propose_rules_group": {"switch": "on", "group": "Experiments", "start": "tomorrow from 9:00 to 17:00"},
@@ -63,9 +62,8 @@ ASKED: Final[Mapping[str, dict[str, Any]]] = {
     "gatehouse_audit": {},
     "gatehouse_pending": {},
 }
-
-
-BAD_PLACES: Final = ("", "C0GENERAL", "C0NOSUCH1", "C0PARTNER", "D0000000X", CARA.id, "../x", "general")
+BAD_PLACES: Final = ("", "C0GENERAL", "C0NOSUCH1", "C0PARTNER", "D0CARA001", CARA.id, "../x", "general", "war-room")
+"""Unsaid, without Gatehouse, unknown, shared, another's direct message, a person, no name, by name, and archived."""
 
 
 def lines(blocks: Any) -> set[str]:
@@ -169,6 +167,7 @@ async def test_a_proposal_writes_nothing_and_its_click_requests_what_it_showed(
     (change,) = (each for each in await all_changes(alice.store) if not each.set_id)
     assert (change.request.requester, change.request.agent, card.channel) == (ALICE.id, "Slackbot", OPS)
     assert change.decision.guard == told.data["guard"]
+    assert change.request.reason == PROPOSALS[tool].get("because", "")
     ends = change.request.reverts_at or change.request.revert_after
     assert bool(ends) == bool({"expiry", "start"} & PROPOSALS[tool].keys())
 
@@ -195,11 +194,10 @@ async def test_an_answer_has_no_secret_no_email_and_no_button(workspace: Sandbox
 @pytest.mark.threat("A18")
 async def test_who_asks_is_what_slack_signed(workspace: Sandbox, slackbot: Agent) -> None:
     body = call_of("rules_check", {}, ME)
-    old, other = signed(body, age=600), signed(body, secret="another")
     refused = {
         "unsigned": (body, PLAIN, 401),
-        "ten minutes old": (body, old, 401),
-        "another secret": (body, other, 401),
+        "ten minutes old": (body, signed(body, age=600), 401),
+        "another secret": (body, signed(body, secret="another"), 401),
         "a made-up token": (body, {**PLAIN, "authorization": f"Bearer gh_{ALICE.id}_claude_{'x' * 43}"}, 401),
         "too large": (large := b" " * 2_000_000 + body, signed(large), 413),
         "nested": (deep := b"[" * 200_000, signed(deep), 400),
@@ -219,8 +217,7 @@ async def test_who_asks_is_what_slack_signed(workspace: Sandbox, slackbot: Agent
 
 @pytest.mark.threat("A18")
 async def test_a_token_asks_as_the_person_who_made_it(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
-    refusal = await alice.says("/gatehouse token Claude · approved by @cara")
-    assert is_problem(refusal.blocks)
+    await alice.is_refused("/gatehouse token Claude · approved by @cara")
     tokens = [
         alice.slack_text(await alice.says(f"/gatehouse token {name}")).split("`")[1] for name in ("Claude", "claude")
     ]
@@ -236,6 +233,7 @@ async def test_a_token_asks_as_the_person_who_made_it(workspace: Sandbox, alice:
     await alice.sees_change(of=OLD, where=lambda change: change.request.agent == "claude")
 
     await alice.says("/gatehouse token CLAUDE off")
+    await alice.is_refused("/gatehouse token CLAUDE off")
     assert (await second.post(body)).status_code == 401
 
 
@@ -256,9 +254,8 @@ def test_who_lets_no_agent_in_does_not_load_their_sdk() -> None:
 
 
 @pytest.mark.parametrize("agents", [False])
-async def test_nobody_is_let_in_unless_it_was_said(slackbot: Agent, alice: Colleague) -> None:
-    assert is_problem((await alice.says("/gatehouse token Claude")).blocks)
-    assert (await slackbot.post(call_of("rules_check", {}, ME))).status_code == 404
+async def test_nobody_is_let_in_unless_it_was_said(alice: Colleague) -> None:
+    await alice.is_refused("/gatehouse token Claude")
 
 
 @pytest.mark.threat("A19")
@@ -287,17 +284,13 @@ async def test_nobody_is_let_in_unless_it_was_said(slackbot: Agent, alice: Colle
 async def test_what_would_mean_something_else_is_refused(
     workspace: Sandbox, slackbot: Agent, alice: Colleague, tool: str, arguments: dict[str, Any]
 ) -> None:
+    channels = workspace.slack.state.channels
+    channels["C0WARROOM"] = replace(channels["C0WARROOM"], is_archived=True)
     told = await slackbot.calls(tool, **({"channel": OPS} | arguments))
 
     assert told.is_error
     assert not alice.dms
     assert not await all_changes(alice.store)
-
-
-async def test_a_reason_is_a_reason_whatever_is_in_it(slackbot: Agent, alice: Colleague) -> None:
-    why = "<!channel> it loops until 18:00"
-    await alice.clicks(await proposes(slackbot, alice, "propose_rules_off", refs=[OLD], because=why), "Request it")
-    await alice.sees_change(of=OLD, where=lambda change: not change.is_temporary and change.request.reason == why)
 
 
 @pytest.mark.threat("A5")
@@ -318,13 +311,6 @@ async def test_a_click_of_a_process_that_died_is_done_in_the_channel_of_the_prop
         of=OLD, where=lambda change: (change.request.channel, change.request.agent) == (OPS, "Slackbot")
     )
     assert len(await all_changes(alice.store)) == 1
-
-
-async def test_a_host_is_proposed_as_its_rules(slackbot: Agent, alice: Colleague) -> None:
-    message = await proposes(slackbot, alice, "propose_rules_off", refs=["shop.example.com"])
-    assert len(slackbot.told[-1].data["rules"]) > 1
-    await alice.clicks(message, "Request it")
-    await alice.sees_set(applied=len(slackbot.told[-1].data["rules"]))
 
 
 @pytest.mark.threat("A18")
@@ -363,11 +349,11 @@ async def test_a_flood_of_an_agent_is_not_its_persons(slackbot: Agent, alice: Co
 
 
 @pytest.mark.threat("A19")
+@pytest.mark.policy('[roles.oncall]\ngroups = ["S0ONCALL"]\nmay = ["*"]')
 async def test_what_is_not_what_was_shown_is_shown_again_or_refused(
     workspace: Sandbox, slackbot: Agent, alice: Colleague, cara: Colleague, clock: Clock
 ) -> None:
-    args: dict[str, Any] = {"refs": [OLD], "fields": {"destination": "https://shop.example.com/x"}}
-    message = await proposes(slackbot, alice, "propose_rules_set", **args)
+    message = await proposes(slackbot, alice, "propose_rules_set", **PROPOSALS["propose_rules_set"])
     workspace.services.rules.put(
         (workspace.services.rules.get(OLD) or {}) | {"name": "Renamed", "description": "moved"}
     )
@@ -387,14 +373,25 @@ async def test_what_is_not_what_was_shown_is_shown_again_or_refused(
     await alice.clicks(late, "Request it")
     await alice.sees_problem("more than a day old")
 
-    twice = await proposes(slackbot, alice, "propose_rules_off", refs=[OLD])
+    body = call_of("propose_rules_off", {"refs": [OLD], "channel": OPS}, ME)
+    headers, known = signed(body), len(alice.dms)
+    assert {(await slackbot.post(body, headers)).status_code for _ in range(2)} == {200}
+    twice, replayed = await alice._waits(lambda: alice.dms[known:] if len(alice.dms) > known + 1 else None, "both")
     await asyncio.gather(alice.clicks(twice, "Request it"), alice.clicks(twice, "Request it"))
     await alice.sees_change(of=OLD, where=lambda change: (change.edit.after or {}).get("status") == "Inactive")
+    await alice.clicks(replayed, "Request it")
+    await alice.sees_problem("already off")
     assert len(await all_changes(alice.store)) == 2
 
-    left = await proposes(slackbot, alice, "propose_rules_on", refs=[OLD])
-    channels = workspace.slack.state.channels
-    channels[OPS] = replace(channels[OPS], members=(BOB.id, CARA.id))
+    left, state = await proposes(slackbot, alice, "propose_rules_on", refs=[OLD]), workspace.slack.state
+    channel, group = state.channels[OPS], state.groups["S0ONCALL"]
+    state.groups[group.id] = replace(group, users=(CARA.id,))
+    clock.ahead += timedelta(minutes=6)
+    await alice.clicks(left, "Request it")
+    await alice.sees_problem("None of your roles")
+    state.groups[group.id] = group
+    state.channels[OPS] = replace(channel, members=(BOB.id, CARA.id))
     clock.ahead += timedelta(minutes=2)
     await alice.clicks(left, "Request it")
+    await alice.sees_problem("any more")
     assert len(await all_changes(alice.store)) == 2

@@ -103,7 +103,7 @@ class Desk:
 
 def _payload(body: bytes, kind: str) -> dict[str, Any]:
     if kind == "application/json":
-        return dict(json.loads(body))
+        return {"type": "tools", **json.loads(body)}  # what Slackbot sends has none
     sent = {name: texts[0] for name, texts in parse_qs(body.decode(), keep_blank_values=True).items()}
     return dict(json.loads(sent["payload"])) if "payload" in sent else {**sent, "type": "command"}
 

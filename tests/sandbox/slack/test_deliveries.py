@@ -12,6 +12,7 @@ from starlette.responses import Response
 from sandbox.gatehouse import BOT, SHOP
 from sandbox.slack.refusal import Refused
 from sandbox.slack.running import running_slack
+from sandbox.slack.slackbot import Slackbot
 from tests.sandbox.slack.desk import ALICE, BOB, MANIFEST, OPS, Desk, words
 
 MAY = frozenset({"enterprise", "is_enterprise_install"})
@@ -285,3 +286,15 @@ async def test_an_app_that_is_away_is_told_why_it_is_tried_again(desk: Desk) -> 
     await desk.slack.delivery.wait_for_retries()
 
     assert desk.headers[0]["x-slack-retry-reason"] == "connection_failed"
+
+
+@pytest.mark.parametrize("types", ["section data_table", "section alert"])
+async def test_slackbot_shows_no_block_beside_one_that_it_does_not_know(desk: Desk, types: str) -> None:
+    blocks = [{"type": one} for one in types.split()]
+
+    async def answer(_: dict[str, Any]) -> dict[str, Any]:
+        return {"result": {"content": [{"text": "Text"}], "_meta": {"slack": {"blocks": blocks}}}}
+
+    desk.on["tools"], desk.slack.delivery.tools_url = answer, desk.slack.delivery.url
+    told = await Slackbot(desk.slack.state, desk.slack.delivery).call({"user": ALICE, "tool": "t", "arguments": {}})
+    assert (told["text"], told["blocks"]) == ("Text", [] if "alert" in types else blocks)
