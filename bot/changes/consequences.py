@@ -80,8 +80,6 @@ async def follow_move(store: Store, tx: AsyncConnection, change: Change, moved: 
     await store.outbox.enqueue(tx, moved.id, "card", within=within)
     if isinstance(move, Finish) and moved.request.starts_at is not None:
         await store.outbox.enqueue(tx, moved.id, Purpose.STARTED)
-    if moved.bulk.columns and move.sends_result:
-        await store.outbox.enqueue(tx, moved.id, "result")
     if _is_news_to_requester(moved, by):
         # Messages that were to wait for this outcome don't have to wait any more.
         if not within:

@@ -44,9 +44,6 @@ class Proposal:
     """The guard that it has at least, whatever the policy says; None leaves it to the policy."""
     purpose: Purpose | None = None
     """What a bulk change is for; None for a change of one thing."""
-    columns: tuple[str, ...] = ()
-    """The headings of the table that the items come from."""
-    separator: str = ","
 
     @classmethod
     def of(cls, edit: Edit, request: ChangeRequest, guard: Guard | None = None) -> Self:
@@ -89,8 +86,6 @@ class Proposal:
                 ),
                 purpose=self.purpose,
                 to_do=sum(item.kind is not None for item in self.items),
-                columns=self.columns,
-                separator=self.separator,
             ),
         )
 

@@ -1,4 +1,4 @@
-"""Write members and the results of imports as CSV for spreadsheets."""
+"""Write members as CSV for spreadsheets."""
 
 from __future__ import annotations
 
@@ -41,18 +41,7 @@ def split_segments(cell: str) -> list[str]:
     return [name for row in rows for part in row if (name := part.strip())]
 
 
-def _line(cells: Sequence[str], separator: str = ",") -> str:
+def _line(cells: Sequence[str]) -> str:
     line = io.StringIO()
-    csv.writer(line, delimiter=separator).writerow([escape_formula(cell) for cell in cells])
+    csv.writer(line).writerow([escape_formula(cell) for cell in cells])
     return line.getvalue()
-
-
-def result_table(columns: Sequence[str], rows: Iterable[tuple[Sequence[str], str, str]], separator: str = ",") -> bytes:
-    """Return a table of *rows*, each with its cells, an outcome and a reason, with the *separator* of the imported table.
-
-    In UTF-8 with a byte-order mark; formulas are escaped.
-    """
-    width = len(columns)
-    table = [(columns, "outcome", "reason"), *rows]
-    lines = [_line([*cells[:width], *[""] * (width - len(cells)), *ended], separator) for cells, *ended in table]
-    return "".join(lines).encode("utf-8-sig")

@@ -12,7 +12,7 @@ from bot.changes.model.items import ImportRow
 from bot.members.csv import HEADINGS, split_segments
 from bot.members.model import Member, choose_spelling, email_key, fold_case, known_segments, nearest_segments
 from bot.text.emails import BadEmail, checked_email, checked_new_email
-from bot.text.tables import Table, TableRow, read_table
+from bot.text.tables import TableRow, read_table
 
 MAX_NAMED: Final = 3
 """Unknown segments of one row, or members that one row could be about, that are named."""
@@ -28,7 +28,7 @@ class Mode(StrEnum):
     REMOVE = "remove"
 
 
-def read_member_table(content: bytes) -> Table:
+def read_member_table(content: bytes) -> Sequence[TableRow]:
     """Return the table of members in *content*; raises BadFile."""
     return read_table(content, HEADINGS[:1], HEADINGS[1:])
 
@@ -53,13 +53,13 @@ class _Wish:
 
 
 def plan_members(
-    table: Table, mode: Mode, site: str, live: Iterable[Member], extra_segments: Sequence[str]
+    table: Sequence[TableRow], mode: Mode, site: str, live: Iterable[Member], extra_segments: Sequence[str]
 ) -> list[ImportRow]:
     """Return what importing each row of *table* into *site* would do. *extra_segments*: those that settings name."""
     planner = _Planner(mode, site, tuple(live), extra_segments)
     planned: dict[int, ImportRow] = {}
     by_person: dict[str, list[_Wish]] = {}
-    for row in table.rows:
+    for row in table:
         try:
             wish = planner.read(row)
             by_person.setdefault(wish.identity, []).append(wish)
@@ -67,11 +67,11 @@ def plan_members(
             planned[row.line] = _refuse(row, str(refused))
     for wishes in by_person.values():
         planned |= {each.number: each for each in planner.plan_person(wishes)}
-    return [planned[row.line] for row in table.rows]
+    return [planned[row.line] for row in table]
 
 
 def _row(row: TableRow, **outcome: Any) -> ImportRow:
-    return ImportRow(row.line, row.values["email"], row.cells, **outcome)
+    return ImportRow(row.line, row.values["email"], **outcome)
 
 
 def _refuse(row: TableRow, why: str) -> ImportRow:

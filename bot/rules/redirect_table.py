@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from bot.rules.model import ACTIVE, Rule, RuleDraft
 from bot.rules.rule_import_plan import Explain, creation
 from bot.rules.url import SCHEME, NotAUrl, Url
 from bot.text.encoding import file_text
-from bot.text.tables import Table, TableRow, read_table
+from bot.text.tables import TableRow, read_table
 
 
 def is_table(content: bytes) -> bool:
@@ -21,15 +21,15 @@ def is_table(content: bytes) -> bool:
     return not file_text(content).lstrip().startswith(("[", "{"))
 
 
-def read_redirect_table(content: bytes) -> Table:
+def read_redirect_table(content: bytes) -> Sequence[TableRow]:
     """Return the table of redirects in *content*; raises BadFile."""
     return read_table(content, ("from", "to"), ("name", "until"), MAX_RULES)
 
 
-def plan_redirects(table: Table, live: Iterable[Rule], explain: Explain) -> Iterator[ImportRow]:
+def plan_redirects(table: Sequence[TableRow], live: Iterable[Rule], explain: Explain) -> Iterator[ImportRow]:
     """Yield what importing each row of *table* would do; new rules are on."""
     there = _exact_sources(live)
-    redirects = [_Redirect.of(row) for row in table.rows]
+    redirects = [_Redirect.of(row) for row in table]
     by_source: dict[str, dict[str, _Redirect]] = {}
     for redirect in redirects:
         by_source.setdefault(redirect.source, {}).setdefault(redirect.destination, redirect)

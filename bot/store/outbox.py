@@ -22,7 +22,6 @@ class Purpose(StrEnum):
     """What a row is for. A message that may come several times and is not `FOR_LATER` has a moment behind a dash."""
 
     CARD = "card"
-    RESULT = "result"
     BREAK_GLASS = "break_glass"
     LATE = "late"
     LEFT = "left"
@@ -69,7 +68,7 @@ WAITS: Final = outbox.c.delivered < outbox.c.version
 GIVEN_UP: Final = (outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
 """Of messages that Slack refused for good."""
 CAN_GO: Final = sa.or_(
-    outbox.c.purpose.in_([*WORK, "card", "result"]),
+    outbox.c.purpose.in_([*WORK, "card"]),
     _card_column(_card.c.change_id).is_(None),
     sa.and_(_card_column(_card.c.delivered) > 0, _card_column(cards.c.ts).is_not(None)),
 )
@@ -83,7 +82,7 @@ LANE: Final = sa.case(
     else_=_service.where(changes.c.id == outbox.c.change_id).correlate(outbox).scalar_subquery(),
 )
 """The expression for the lane of a row."""
-_direct = sa.or_(outbox.c.purpose == "result", outbox.c.purpose.startswith("notify-"), changes.c.channel == "")
+_direct = sa.or_(outbox.c.purpose.startswith("notify-"), changes.c.channel == "")
 _place = sa.select(sa.case((_direct, changes.c.requester), else_=changes.c.channel))
 _recipient = _place.where(changes.c.id == outbox.c.change_id, outbox.c.purpose.not_in(WORK)).correlate(outbox)
 RECIPIENT: Final = sa.func.coalesce(_recipient.scalar_subquery(), outbox.c.change_id)
@@ -287,15 +286,6 @@ class Cards:
     ) -> None:
         place = {"channel": channel, "ts": ts, "permalink": permalink}
         await upsert(tx, cards, {"change_id": change_id, "purpose": purpose, **place})
-
-    async def add(self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str) -> None:
-        """Store a message that is not stored yet; fails where another process was first."""
-        row = {"change_id": change_id, "purpose": purpose, "channel": channel, "ts": ts, "permalink": ""}
-        await tx.execute(sa.insert(cards).values(row))
-
-    async def forget(self, tx: AsyncConnection, change_id: str, purpose: str) -> None:
-        """Forget a message that was never posted, or is gone."""
-        await tx.execute(sa.delete(cards).where(cards.c.change_id == change_id, cards.c.purpose == purpose))
 
     async def is_message_of(self, change_id: str, channel: str, ts: str) -> bool | None:
         """Whether a message is one of the change's own; None where no message of the change is on record."""

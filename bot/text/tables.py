@@ -25,24 +25,16 @@ class TableRow:
     """The row that begins in *line*, from 1."""
 
     line: int
-    cells: tuple[str, ...]
-    """As they are in the file."""
     values: Mapping[str, str]
     """Its text by heading; empty for a heading that the table doesn't have."""
     flaw: str = ""
     """Why the row can't be read, as the rest of a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    headings: tuple[str, ...]
-    """As they are in the file."""
-    rows: tuple[TableRow, ...]
-    separator: str
-
-
-def read_table(content: bytes, required: Sequence[str], optional: Sequence[str], most: int = MAX_ROWS) -> Table:
-    """Return the table in *content*, which has the *required* headings, and maybe *optional* ones, in any order and case.
+def read_table(
+    content: bytes, required: Sequence[str], optional: Sequence[str], most: int = MAX_ROWS
+) -> list[TableRow]:
+    """Return the rows of the table in *content* with the *required* headings, and maybe *optional* ones, in any order and case.
 
     Raises BadFile where it is another table, is not UTF-8, or has more than *most* rows.
     """
@@ -59,7 +51,7 @@ def read_table(content: bytes, required: Sequence[str], optional: Sequence[str],
         found.append(_table_row(line, cells, places, len(headings), (*required, *optional)))
     if not found:
         raise BadFile(*EMPTY_FILE)
-    return Table(tuple(headings), tuple(found), separator)
+    return found
 
 
 def _read_rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -120,7 +112,7 @@ def _table_row(
 ) -> TableRow:
     texts = {name: cells[at].strip() for name, at in places.items() if at < len(cells)}
     values = dict.fromkeys(known, "") | {name: unescape_formula(text) for name, text in texts.items()}
-    return TableRow(line, tuple(cells), values, _flaw(texts, cells[width:]))
+    return TableRow(line, values, _flaw(texts, cells[width:]))
 
 
 def _flaw(texts: Mapping[str, str], surplus: Sequence[str]) -> str:

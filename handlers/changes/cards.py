@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -28,7 +27,6 @@ from handlers.blocks.messages import Message
 from handlers.changes import card_buttons, card_view, items_view, notes_view
 from handlers.changes.diff import excerpt, without_secrets
 from handlers.slack.client import Slack, SlackRefused
-from handlers.slack.files import SlackFiles
 
 log = structlog.get_logger(__name__)
 
@@ -94,7 +92,7 @@ class Cards:
     freezes: Freezes
 
     async def deliver(self, change: Change, purpose: str, is_plain: bool) -> Note | None:
-        """Deliver the message of *purpose*: post or update the card of *change*, or send a note or its result, each once.
+        """Deliver the message of *purpose*: post or update the card of *change*, or send a note, each once.
 
         *is_plain*: draw the card without the content of the change.
 
@@ -102,9 +100,6 @@ class Cards:
         """
         if purpose == Purpose.CARD:
             return await self._deliver_card(change, is_plain=is_plain)
-        if purpose == Purpose.RESULT:
-            await self._send_result(change)
-            return None
         if await self.store.cards.get(change.id, purpose) is not None:
             return None
         is_notice = purpose.partition("-")[0] == Purpose.NOTIFY
@@ -159,35 +154,6 @@ class Cards:
         """Return the note that records whether the card in *channel* shows all of *change*."""
         viewer = channel if channel == change.request.channel else change.request.requester
         return partial(self.store.changes.note_seen, change=change, viewer=viewer, seen_all=complete)
-
-    async def _send_result(self, whole: Change) -> None:
-        """Send the requester of an import its table, with the outcome of each row; once.
-
-        The file is recorded before it is shared, so that the next try asks Slack about it and does not send another.
-        """
-        files = SlackFiles(self.slack)
-        known = await self.store.cards.get(whole.id, Purpose.RESULT)
-        if known is not None and (not known[1] or (await files.look(known[1], known[0])).shown):
-            return
-        rows = [item async for item in self.store.items.all(whole.id)]
-        channel, file_id = known or await self._upload(whole, rows)
-        try:
-            await files.share(file_id, channel, items_view.file_name(whole), items_view.comment(whole, rows))
-        except SlackRefused:
-            async with self.store.transaction() as tx:
-                await self.store.cards.forget(tx, whole.id, Purpose.RESULT)  # the next try uploads it again
-            raise
-
-    async def _upload(self, whole: Change, rows: Sequence[Item]) -> tuple[str, str]:
-        """Upload the table; return the conversation that it goes to, and its file id."""
-        # In a thread: a table of thousands of rows would hold up the event loop.
-        table = await asyncio.to_thread(items_view.table, whole, rows)
-        files = SlackFiles(self.slack)
-        channel = await files.open_direct(whole.request.requester)
-        file_id = await files.upload(items_view.file_name(whole), table)
-        async with self.store.transaction() as tx:
-            await self.store.cards.add(tx, whole.id, channel, file_id, Purpose.RESULT)
-        return channel, file_id
 
     async def _edit(self, place: tuple[str, str], change: Change, message: Message, *, is_plain: bool) -> bool:
         # Not updated where another company could read it now: then a new card goes to the requester.

@@ -8,9 +8,10 @@ from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
-from bot.changes.model.items import Item
+from bot.changes.model.items import Item, Outcome
 from handlers.blocks.messages import lookalike_warnings
 from handlers.changes.diff import Line, Version, every_field, field_name
+from handlers.changes.items_view import OUTCOMES
 from handlers.changes.subject import THINGS, VERBS
 
 MEMBER_SINCE: Final = "member since"
@@ -60,6 +61,7 @@ def _entry(item: Item) -> Entry:
     is_gone = kind is not None and kind.destroys
     differing = every_field(None, item.before) if is_gone else every_field(item.before, item.after)
     unchanged = tuple(_telling_lines(item, differing))
+    word = "" if item.outcome in {Outcome.WAITING, Outcome.SKIPPED} else OUTCOMES[item.outcome].word
     one_sided = kind is None or kind.creates or kind.destroys
     if one_sided:
         in_head = {("name", name), ("email", key)}
@@ -77,7 +79,7 @@ def _entry(item: Item) -> Entry:
         lines=tuple(differing),
         one_sided=one_sided,
         unchanged=unchanged,
-        note=item.why,
+        note=". ".join(filter(None, [word, item.why])),
     )
 
 

@@ -1,4 +1,4 @@
-"""The items of a bulk change: a line for each, how far it is, and the table of results."""
+"""The items of a bulk change: a line for each, and how far it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import OPEN, Item, Outcome, Tally
-from bot.members.csv import result_table
 from bot.rules.model import RuleDraft
 from bot.text.emails import mask_email, mask_emails
 from handlers.blocks import messages
@@ -17,7 +16,6 @@ from handlers.blocks.messages import Block, and_more, code, esc
 from handlers.changes.diff import field_changes, render
 from handlers.changes.people import author, public_text
 from handlers.changes.subject import VERBS, new_status
-from handlers.changes.titles import title_of
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import first_pair_line
 from handlers.rules.reasons import type_word
@@ -149,25 +147,6 @@ def counts_text(tally: Tally) -> str:
         for outcome, (_, word) in OUTCOMES.items()
         if tally[outcome] and outcome not in OPEN
     )
-
-
-def table(whole: Change, items: Sequence[Item]) -> bytes:
-    """Return the rows of an import as CSV, each with its outcome."""
-    rows = [(item.cells, OUTCOMES[item.outcome].word, item.why) for item in items]
-    return result_table(whole.bulk.columns, rows, whole.bulk.separator)
-
-
-def file_name(whole: Change) -> str:
-    return f"gatehouse-{whole.edit.target.service}-result-{whole.id[:8]}.csv"
-
-
-def comment(whole: Change, items: Sequence[Item]) -> str:
-    """Return the message that goes with the result file, as mrkdwn."""
-    skipped = sum(item.outcome is Outcome.SKIPPED for item in items)
-    head = title_of(whole, Tally(item.outcome for item in items))
-    entries = "1 entry was" if skipped == 1 else f"{skipped:,} entries were"
-    why = f" {entries} skipped. The attached file says why, and what" if skipped else " The attached file says what"
-    return f"*{head}.*{why} became of each entry."
 
 
 def lines(progress: Progress, *, has_begun: bool) -> list[Block]:

@@ -1,4 +1,4 @@
-"""Rules, members and import results as files, and the line that introduces each."""
+"""Rules and members as files, and the line that introduces each."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from bot.rules.model import Groups, Rule
 from bot.rules.redirect_table import is_table, plan_redirects, read_redirect_table
 from bot.rules.rule_import_plan import plan_rules
 from bot.text.encoding import BadFile
-from bot.text.tables import Table
+from bot.text.tables import TableRow
 from handlers.blocks import modals
 from handlers.blocks.messages import quote_plain
 from handlers.blocks.modals import View
@@ -93,8 +93,6 @@ class Import:
             proposal = Proposal(
                 purpose=Purpose(act=BulkAct.IMPORT, about=f"{quote_plain(handed.name, 60)}{into}"),
                 items=plan.items,
-                columns=plan.columns,
-                separator=plan.separator,
                 request=ChangeRequest(
                     requester=caller.user,
                     channel=caller.channel,
@@ -125,24 +123,24 @@ async def _plan_members(content: bytes, handed: Handed, caller: Caller, gatehous
     extra = gatehouse.extra_segments
     table = await asyncio.to_thread(read_member_table, content)
     rows = await asyncio.to_thread(plan_members, table, Mode(handed.mode), site.name, live, extra)
-    return member_plan(table, rows, site.name)
+    return member_plan(rows, site.name)
 
 
-def member_plan(table: Table, rows: Sequence[ImportRow], site: str) -> ImportPlan:
+def member_plan(rows: Sequence[ImportRow], site: str) -> ImportPlan:
     items = [
-        _item(at, row, "line", row.cells, Target(service="members", site=site, key=row.title[:320] or None))
+        _item(at, row, "line", Target(service="members", site=site, key=row.title[:320] or None))
         for at, row in enumerate(rows, 1)
     ]
-    return ImportPlan(rows, items, "line", table.headings, table.separator, site)
+    return ImportPlan(rows, items, "line", site)
 
 
-def _item(number: int, row: ImportRow, word: str, cells: tuple[str, ...], target: Target, **after: Any) -> Item:
+def _item(number: int, row: ImportRow, word: str, target: Target, **after: Any) -> Item:
     """Return the item for *row*; *target* and *after* are recorded where nothing is done."""
     source = f"{word} {row.number}"
     if row.edit is not None:
-        return Item.of(number, row.edit, source=source, cells=cells)
+        return Item.of(number, row.edit, source=source)
     skipped: dict[str, Any] = {"outcome": Outcome.SKIPPED, "why": row.why}
-    return Item(number=number, target=target, source=source, cells=cells, after=after or None, **skipped)
+    return Item(number=number, target=target, source=source, after=after or None, **skipped)
 
 
 async def _plan_rules(content: bytes, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> ImportPlan:
@@ -167,11 +165,8 @@ async def _plan_rules(content: bytes, handed: Handed, caller: Caller, gatehouse:
 
 
 def rule_plan(rows: Sequence[ImportRow], word: str) -> ImportPlan:
-    items = [
-        _item(at, row, word, (str(row.number), row.title), Target(service="rules"), name=row.title)
-        for at, row in enumerate(rows, 1)
-    ]
-    return ImportPlan(rows, items, word, columns=(word, "name"))
+    items = [_item(at, row, word, Target(service="rules"), name=row.title) for at, row in enumerate(rows, 1)]
+    return ImportPlan(rows, items, word)
 
 
 async def _groups(gatehouse: Gatehouse) -> Groups | None:
@@ -192,9 +187,9 @@ async def _with_loops(plan: ImportPlan, live: Sequence[Rule], groups: Groups | N
     return replace(plan, warnings=first_loops(loops), limits=() if added.is_whole else (UNTRIED,))
 
 
-def _end_of_table(table: Table) -> Expiry | None:
+def _end_of_table(table: Sequence[TableRow]) -> Expiry | None:
     """Return until when the rules of *table* are to last, None for good; raises BadFile."""
-    end, *others = {row.values["until"] for row in table.rows}
+    end, *others = {row.values["until"] for row in table}
     if not (end or others):
         return None
     # 01/02/2027 begins with the day in Europe, and with the month in America.

@@ -37,8 +37,6 @@ class ImportPlan:
     items: Sequence[Item]
     word: str
     """What the number of a row counts: lines or records."""
-    columns: tuple[str, ...]
-    separator: str = ","
     site: str = ""
     expiry: Expiry | None = None
     """Until when all of it is to last, where the file says so."""

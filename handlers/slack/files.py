@@ -56,28 +56,19 @@ class SlackFiles:
 
     async def send(self, channel: str, name: str, content: bytes, comment: str) -> Sent:
         """Send a file to *channel*, with *comment* (mrkdwn)."""
-        # Masked before the upload, too: Slack shows this name as well as the title.
-        name = mask_text(name) if is_public(channel) else name
-        return await self.share(await self.upload(name, content), channel, name, comment)
-
-    async def upload(self, name: str, content: bytes) -> str:
-        """Upload a file that nobody sees yet; return its id, by which `share` shows it."""
+        if is_public(channel):  # before the upload: Slack shows this name as well as the title
+            name, comment = mask_text(name), mask_text(comment)
         ticket = await self.slack.post_form("files.getUploadURLExternal", filename=name, length=len(content))
         await self._upload(str(ticket.get("upload_url") or ""), content)
-        return str(ticket.get("file_id") or "")
-
-    async def share(self, file_id: str, channel: str, name: str, comment: str) -> Sent:
-        """Show an uploaded file in *channel*, once, even where this is called again because an answer was lost."""
-        if is_public(channel):
-            name, comment = mask_text(name), mask_text(comment)
+        file_id = str(ticket.get("file_id") or "")
         listed = [{"id": file_id, "title": name}]
         try:
             answer = await self.slack.call(
                 "files.completeUploadExternal", files=listed, channel_id=channel, initial_comment=comment
             )
         except (SlackRefused, SlackUnreachable):
-            # A second call finds the upload used up, and the file may be there all the same.
-            if (sent := await self.look(file_id, channel)).shown:
+            # Only the answer may be lost, and the file be there all the same.
+            if (sent := await self._look(file_id, channel)).shown:
                 return sent
             raise
         files = answer.get("files") or [{}]
@@ -87,11 +78,11 @@ class SlackFiles:
         """Look for some seconds until the file is in *channel*: Slack may accept it and not show it."""
         for pause in LOOKS:
             await asyncio.sleep(pause)
-            if (found := await self.look(file_id, channel)).shown:
+            if (found := await self._look(file_id, channel)).shown:
                 return found
         return Sent(link, shown=False)
 
-    async def look(self, file_id: str, channel: str) -> Sent:
+    async def _look(self, file_id: str, channel: str) -> Sent:
         """Look whether an uploaded file is shown in *channel*."""
         try:
             file = (await self.slack.ask("files.info", file=file_id)).get("file") or {}

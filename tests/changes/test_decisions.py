@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from typing import Any, Final, TypeAlias
@@ -229,19 +228,6 @@ async def test_the_end_of_several_that_a_person_stopped_is_not_tried_again(world
     assert last is not None
     assert last.id == revert.id
     assert (await mine.pipeline.journal.get(whole.id)).run.revert_failure
-
-
-async def test_the_results_of_an_import_are_sent_once_it_has_ended(world: World, mine: Replica) -> None:
-    await world.begin(POLICIES["confirm"])
-    imported = replace(renames(world, "Ours"), columns=("Name",))
-    whole = await mine.pipeline.proposer.submit(imported, idempotency_key="request")
-    await mine.pipeline.decisions.decide(whole, Decision.CONFIRM, ALICE)
-    await deliver(mine)
-    assert world.told[whole.id, "result"] == 0
-
-    assert await mine.carry_out_a_set()
-    await deliver(mine)
-    assert world.told[whole.id, "result"] == 1
 
 
 LONG_AGO: Final = OWN_UNDO_WITHIN + timedelta(seconds=1)

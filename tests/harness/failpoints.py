@@ -14,7 +14,6 @@ from bot.changes.execute import Failpoint
 from bot.store.inbox import Inbox
 from handlers.changes.cards import Cards
 from handlers.slack.dispatch import Dispatcher
-from handlers.slack.files import SlackFiles
 from handlers.slack.listeners import Router
 
 STEPS: Final[tuple[tuple[type, str, str, str], ...]] = (
@@ -25,7 +24,6 @@ STEPS: Final[tuple[tuple[type, str, str, str], ...]] = (
     (Cards, "_post", "post", "posted"),
     (Cards, "_edit", "edit", ""),
     (Cards, "_notify", "notify", ""),
-    (SlackFiles, "share", "share result", "shared result"),
 )
 """Classes, their methods, and the names of the steps right before and right after a call."""
 

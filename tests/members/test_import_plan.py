@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from dataclasses import asdict
 from typing import Any
@@ -14,10 +12,9 @@ from hypothesis import strategies as st
 
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import ImportRow
-from bot.members.csv import result_table
 from bot.members.member_import_plan import Mode, plan_members, read_member_table
 from bot.members.model import Member
-from bot.text.encoding import BadFile, is_formula
+from bot.text.encoding import BadFile
 
 
 def member(email: str, *segments: str, **fields: Any) -> Member:
@@ -144,21 +141,6 @@ def test_a_segment_with_a_comma_in_its_name_is_one_in_quotes() -> None:
     assert after(only(text, known=("gold, old",)))["allowedSegments"] == ["gold, old", "vip"]
 
 
-def test_the_result_is_the_table_with_an_outcome_a_row() -> None:
-    table = read_member_table(b'E-Mail;name\nx@b.co;"A\nB"\ny@b.co\nz@b.co;=cmd\n'.replace(b"E-Mail", b"Email"))
-    said = [("done", ""), ("done", ""), ("refused", "=formula")]
-    rows = [(row.cells, *outcome) for row, outcome in zip(table.rows, said, strict=True)]
-
-    written = result_table(table.headings, rows, table.separator).decode("utf-8-sig")
-
-    assert list(csv.reader(io.StringIO(written, newline=""), delimiter=";")) == [
-        ["Email", "name", "outcome", "reason"],
-        ["x@b.co", "A\nB", "done", ""],
-        ["y@b.co", "", "done", ""],
-        ["z@b.co", "'=cmd", "refused", "'=formula"],
-    ]
-
-
 CELLS = st.one_of(
     st.text(max_size=8),
     st.sampled_from(["a@b.co", "A@b.co", "anna@example.com", "vip", '"free,vip"', "=cmd", "'=x", "email", "-"]),
@@ -180,11 +162,7 @@ def test_any_bytes_give_one_outcome_a_row_or_a_typed_error(content: bytes, mode:
         return
     found = plan_members(table, mode, "blog", SITE, ())
 
-    assert [row.number for row in found] == [row.line for row in table.rows]
+    assert [row.number for row in found] == [row.line for row in table]
     edits = [row.edit for row in found if row.edit is not None]
     json.dumps([asdict(edit) for edit in edits])
     assert len(edits) == len({str(edit.target.key).casefold() for edit in edits})
-    written = result_table(table.headings, [(row.cells, "done", "") for row in table.rows], table.separator)
-    rows = list(csv.reader(io.StringIO(written.decode("utf-8-sig"), newline=""), delimiter=table.separator))
-    assert [row[-2] for row in rows[1:]] == ["done"] * len(found)
-    assert not any(is_formula(cell) for row in rows for cell in row)

@@ -26,7 +26,7 @@ IMPORTED: dict[str, tuple[bytes, dict[str, str]]] = {
 
 @pytest.mark.parametrize(("content", "expected"), IMPORTED.values(), ids=IMPORTED)
 def test_the_one_shape_is_read(content: bytes, expected: dict[str, str]) -> None:
-    (row,) = read_member_table(content).rows
+    (row,) = read_member_table(content)
 
     assert (row.values, row.flaw) == (expected, "")
 

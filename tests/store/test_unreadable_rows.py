@@ -103,7 +103,7 @@ async def filled(store: Store, clock: StandingClock) -> str:
     async with store.transaction() as tx:
         await store.items.add(tx, rows)
         await store.outbox.enqueue(tx, one.id, Purpose.CARD)
-        await store.cards.add(tx, one.id, "C1", "1.2", Purpose.CARD)
+        await store.cards.put(tx, one.id, "C1", "1.2", Purpose.CARD)
         await store.outbox.enqueue(tx, "another", Purpose.EXPIRE, due=clock() - LEASE)
         await store.former_ids.put(tx, "Redirect_old", "Redirect_x")
         await store.changes.note_decision(tx, one.id, "U2", "approve")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from contextlib import suppress
 from datetime import timedelta
@@ -13,17 +11,15 @@ import pytest
 
 from bot.changes.model.states import State
 from bot.policy.limits import IMPORT_RATE, TooFast
-from bot.store.outbox import Purpose
 from handlers.files.import_form_view import MEMBERS, RULES
 from sandbox.demo import Sandbox
 from sandbox.gatehouse import ALICE
 from sandbox.services.database import Record
 from sandbox.services.seed import redirect_pair
 from tests.conftest import Clock
-from tests.drills.fleet import until as eventually
 from tests.harness.colleague import Colleague
 from tests.harness.held_service import Held
-from tests.harness.truth import all_changes, changes_of
+from tests.harness.truth import all_changes
 
 SHOP = "https://shop.example.com"
 
@@ -67,10 +63,8 @@ async def test_rules_are_shown_then_created_as_in_the_file_and_taken_back(
     assert (made["one"]["status"], made["two"]["status"]) == ("Active", "Inactive")
     assert len(made) == before + 2
 
-    result, _ = await alice.sees_file("result")
-    rows = list(csv.DictReader(io.StringIO((result.content or b"").decode("utf-8-sig"))))
-    assert [row["outcome"] for row in rows] == ["done", "done", "skipped", "skipped"]
-    assert rows[2]["reason"] == "the same as record 1"
+    await alice.clicks(card, "Details", opens="the same as record 1")
+    assert alice.form.count("done") == 2
 
     await alice.clicks(card, "Undo", confirm=True)
     await alice.sees_set(undone=2, skipped=2)
@@ -184,7 +178,6 @@ async def test_what_is_imported_for_later_is_imported_then(
 
     clock.ahead += timedelta(hours=2, seconds=1)
     await person.sees_set(applied=2)
-    await person.sees_file("result")
 
 
 @pytest.mark.parametrize("switches", [{"groups": "off"}], indirect=True)
@@ -215,27 +208,6 @@ async def test_a_reason_of_an_import_is_not_cut(workspace: Sandbox, alice: Colle
 
     card = await alice.sees_set(applied=1)
     assert (await alice.change_of(card)).request.reason == reason
-
-
-async def test_results_that_slack_refuses_come_once_it_takes_files_again(
-    workspace: Sandbox, alice: Colleague, clock: Clock
-) -> None:
-    store = workspace.bot.gatehouse.store
-    await shown(alice, "/rules import", "File", "rules.json", json.dumps([rule("one")]).encode())
-    workspace.slack.state.files.is_disabled = True
-    await alice.submits()
-    await alice.sees_set(applied=1)
-
-    async def is_refused() -> bool:
-        return bool((await store.outbox.backlogs())["late"][0])
-
-    await eventually(is_refused, "it is written down that Slack refused")
-    change, *_ = await changes_of(store, alice.id)
-    assert await store.cards.get(change.id, Purpose.RESULT) is None
-
-    workspace.slack.state.files.is_disabled = False
-    clock.ahead += timedelta(minutes=1)
-    await alice.sees_file("result")
 
 
 @pytest.mark.slow
@@ -279,7 +251,7 @@ async def test_what_is_here_already_is_never_changed(workspace: Sandbox, alice: 
     assert workspace.services.rules.get("Redirect_x1old") == live
 
 
-async def test_the_result_of_an_import_is_whole_and_its_card_is_masked(workspace: Sandbox, bob: Colleague) -> None:
+async def test_the_card_of_an_import_is_masked(workspace: Sandbox, bob: Colleague) -> None:
     table = b"email;name;segments\nnew@example.net;Nia New;vip\nanna.berg@example.com;;\n=x;;\n"
     preview = await shown(bob, "/members import", "File", "members.csv", table)
     assert "new@example.net" in preview, "a modal is private"
@@ -288,9 +260,6 @@ async def test_the_result_of_an_import_is_whole_and_its_card_is_masked(workspace
     card = await bob.sees_set(applied=1, skipped=2)
     assert "new@example.net" not in bob.slack_text(card)
     assert workspace.services.members.get("site_1", "new@example.net") is not None
-    result, _ = await bob.sees_file("result")
-    rows = list(csv.DictReader(io.StringIO((result.content or b"").decode("utf-8-sig")), delimiter=";"))
-    assert [row["outcome"] for row in rows] == ["done", "skipped", "skipped"]
 
 
 async def test_two_people_who_retry_what_failed_create_it_once(

@@ -91,7 +91,7 @@ async def in_forms(bob: Colleague) -> None:
     assert await bob.submits() == {}
     await bob.sees_view(MEMBERS)
     assert await bob.submits() == {}
-    await bob.sees_file("result")
+    await bob.sees("imported from")
     menu = await bob.says("/members")
     offered = await bob.offered(menu, "v1.pick.member.menu", "anna.berg@")
     await bob.chooses(menu, "v1.pick.member.menu", next(iter(offered.values())))

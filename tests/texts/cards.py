@@ -19,7 +19,7 @@ from bot.rules.model import Groups
 from bot.rules.secrets import hide_secrets
 from handlers.blocks.masking import mask_message
 from handlers.blocks.messages import Message
-from handlers.changes import card_view, command_form, full_view, items_view, notes_view
+from handlers.changes import card_view, command_form, full_view, notes_view
 from handlers.changes.entries import entries_of
 from handlers.changes.items_view import Progress
 from tests.harness.proposing import change_of, with_fields
@@ -517,10 +517,6 @@ def bulk_changes() -> Iterator[Sample]:
             **asked(),
         ),
     )
-    whole, progress = bulk(IMPORT, State.APPLIED, imported(applied, Outcome.FAILED))
-    yield "what goes with the table of results", items_view.comment(whole, progress.first)
-    whole, progress = bulk(IMPORT, State.APPLIED, imported(applied, applied))
-    yield "the same, where all was done", items_view.comment(whole, progress.first)
 
 
 def planned() -> Iterator[Sample]:

@@ -63,7 +63,7 @@ def imports() -> Iterator[Sample]:
     people = read_member_table(MEMBERS)
     for mode in (Mode.GRANT, Mode.ADD):
         rows = plan_members(people, mode, "blog", [anna, emil], ("vip", "free"))
-        yield f"members: the preview ({mode})", plan_form(MEMBER_FORMS, member_plan(people, rows, "blog"), table)
+        yield f"members: the preview ({mode})", plan_form(MEMBER_FORMS, member_plan(rows, "blog"), table)
 
 
 def introductions() -> Iterator[Sample]:

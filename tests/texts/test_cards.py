@@ -897,8 +897,6 @@ This card doesn’t show everything. Press Details before you decide.
 [Details]  [Approve deletion]  [Deny…]  ⋯ [Withdraw]
   [Approve deletion] asks: Delete 12,000 rules? / 12,000 rules stop working at once. Undo creates them again, under new ids. [Cancel] [Approve deletion]\
 """,
-            "what goes with the table of results": "*1 of 2 rules imported from “campaign.json”.* 1 entry was skipped. The attached file says why, and what became of each entry.",
-            "the same, where all was done": "*2 rules imported from “campaign.json”.* 1 entry was skipped. The attached file says why, and what became of each entry.",
         }
     )
 

@@ -47,7 +47,6 @@ class ImportRow:
     """The line of a table where it begins, or the number of a record, from 1."""
     title: str
     """The name of a rule, or an email."""
-    cells: tuple[str, ...] = ()
     edit: Edit | None = None
     why: str = ""
     """The rest of a sentence."""
@@ -71,8 +70,6 @@ class Item:
     """The change that this item undoes."""
     source: str = ""
     """Where the item comes from, such as the line of a file."""
-    cells: tuple[str, ...] = ()
-    """The row that it came from, under the columns of the bulk change."""
     outcome: Outcome = Outcome.WAITING
     change_id: str | None = None
     why: str = ""

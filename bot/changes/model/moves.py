@@ -31,8 +31,6 @@ class Move:
     """The change is executed after it, so it holds its target from then on."""
     stops_items: ClassVar[bool] = False
     """It ends a bulk change before any of its items was begun."""
-    sends_result: ClassVar[bool] = False
-    """It ends an import: its requester gets a table with the outcome of each row."""
 
     def apply(self, change: Change, at: datetime) -> Change:
         """Return *change* after this move, made at the time *at*."""
@@ -168,7 +166,7 @@ class Invalidate(_End):
 
 class Fail(_End):
     starts, to = frozenset({State.APPLYING, State.UNKNOWN}), State.FAILED
-    event, notice, sends_result = "failed", "notify-failed", True
+    event, notice = "failed", "notify-failed"
 
 
 class GiveUp(_End):
@@ -194,7 +192,7 @@ class _Sent(_End):
 
 class Finish(_Sent):
     starts, to = frozenset({State.APPLYING, State.UNKNOWN}), State.APPLIED
-    event, sends_result = "applied", True
+    event = "applied"
 
     def apply(self, change: Change, at: datetime) -> Change:
         return ending_after(super().apply(change, at), at)

@@ -294,6 +294,3 @@ class Bulk:
     """None for a change of one thing."""
     to_do: int = 0
     """How many of its items are to be done: the others are only on record."""
-    columns: tuple[str, ...] = ()
-    """Of an import: the headings of its table, which its requester gets back with the outcome of each row."""
-    separator: str = ","

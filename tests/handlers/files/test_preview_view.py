@@ -68,7 +68,7 @@ def every_member(site: str, *texts: str) -> ImportPlan:
         ]
     table = read_member_table("\n".join(lines).encode("utf-8", "replace"))
     rows = [row for mode in Mode for row in plan_members(table, mode, site, members, ("vip", "gold", "old"))]
-    return member_plan(table, rows, site)
+    return member_plan(rows, site)
 
 
 def mrkdwn(found: Any) -> Iterator[str]:
