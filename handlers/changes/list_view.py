@@ -51,62 +51,41 @@ def rows(
     decidable: Collection[str] = (),
 ) -> list[Block]:
     """Return a row for each of *changes*. *decidable*: ids of those that the reader can decide."""
-    told = (waiting_row if each.id in decidable else row for each in changes)
-    return [messages.section(tell(each, facts, public=public)) for tell, each in zip(told, changes, strict=True)]
-
-
-def waiting_row(change: Change, facts: RowFacts, *, public: bool) -> str:
-    """Return the row of a request for who can decide it: what it is about, who asks, why and since when."""
-    if public:
-        change = without_secrets(change)
-    link = facts.links.get(change.id)
-    rule = change.edit.after or change.edit.before or {}
-    about = (
-        first_pair_line(RuleDraft.model_validate(rule), 60)
-        if change.edit.kind in WHOLE_RULES and not change.is_bulk
-        else ""
-    )
-    title = " ".join(filter(None, [f"*{request_title(change)}*", shown_email(change, public=public), about]))
-    return " · ".join(
-        filter(
-            None,
-            [
-                f"{title}{_values(change, public=public)}",
-                _request_text(change, public=public),
-                when(change.created),
-                f"<{link}|card>" if link else "",
-            ],
-        )
-    )
+    told = (row(each, facts, public=public, waits=each.id in decidable) for each in changes)
+    return [messages.section(text) for text in told]
 
 
 WHOLE_RULES: Final = frozenset({Kind.RULE_CREATE, Kind.RULE_DELETE})
 """Changes whose title has no more than the name of the rule."""
 
 
-def row(change: Change, facts: RowFacts, *, public: bool, more: str = "") -> str:
+def row(change: Change, facts: RowFacts, *, public: bool, more: str = "", waits: bool = False) -> str:
     """Return the row of *change*: its title and state, and a line of facts below.
 
-    These are: requester and reason, who approved it or has to, *more*, time, channel, and a link to its card.
+    These are: requester and reason, who approved it or has to, *more*, time, channel, and a link to its card. *waits*: for the
+    reader, who is told what it is about instead of how it stands.
     """
     if public:
         change = without_secrets(change)
     link, tally, since = facts.links.get(change.id), facts.tallies.get(change.id), facts.overtaking.get(change.id)
     below = (
         _request_text(change, public=public),
-        _decision_text(change, public=public),
+        "" if waits else _decision_text(change, public=public),
         more,
         when(change.run.finished_at or change.decision.decided_at or change.created),
-        f"<#{change.request.channel}>",
+        "" if waits else f"<#{change.request.channel}>",
         f"<{link}|card>" if link else "",
     )
     is_so = change.is_temporary and not is_partly_done(change, tally)
     title = title_of(change) if is_so else request_title(change)  # what is so now, and until when
-    what = " ".join(filter(None, [f"*{title}*", shown_email(change, public=public)]))
+    is_whole = waits and change.edit.kind in WHOLE_RULES and not change.is_bulk
+    rule = RuleDraft.model_validate(change.edit.after or change.edit.before or {}) if is_whole else None
+    about = first_pair_line(rule, 60) if rule is not None else ""
+    what = " ".join(filter(None, [f"*{title}*", shown_email(change, public=public), about]))
     if since is not None:
         standing = f" · {'deleted' if since.edit.kind.destroys else 'changed'} since by {author(since)}"
     else:
-        standing = "" if is_so else f" · {_state_text(change, tally)}"
+        standing = "" if is_so or waits else f" · {_state_text(change, tally)}"
     return f"{what}{_values(change, public=public)}{standing}\n{' · '.join(filter(None, below))}"
 
 

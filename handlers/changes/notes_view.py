@@ -206,70 +206,69 @@ NOTICES: Final = {
 """The direct messages to the requester, by kind."""
 
 
+def _override_intro(change: Change) -> str:
+    starts = when(change.request.starts_at) if change.request.starts_at else "at once"
+    effect = f":rotating_light: *It takes effect {starts}, without an approval.*"
+    return f"{effect} Those who could have approved are notified."
+
+
+def _replan_intro(change: Change) -> str:
+    """Return the time that there is, and whether another one has to be approved again."""
+    request, decision = change.request, change.decision
+    present = f"It starts {when(request.starts_at)}." if request.starts_at and not change.run.held else ""
+    is_approved = decision.guard is Guard.APPROVE or decision.glass_broken
+    return f"{present} {'Another time has to be approved again.' * is_approved}".strip()
+
+
 @dataclass(frozen=True, slots=True)
 class ReasonForm:
     """A form that asks for a reason, or for a time, before a *decision* about a change that is in *state*.
 
-    *least*: characters that it needs; *missing*: the error where it has fewer, or isn't a time. *time*: the parser of a time.
-    *choices*: what of it can be chosen, of a change at a moment.
+    *hint*: what to enter; also what is wrong with words that don't *fit*. *intro*: what to know before.
     """
 
     decision: Decision
     title: str
     label: str
-    submit: str
     hint: str
-    intro: str
-    missing: str
-    least: int = 1
+    fits: Callable[[str], object]
+    intro: Callable[[Change], str] = lambda _: ""
     state: State = State.PROPOSED
-    time: Callable[[str], object] | None = None
-    choices: Callable[[Change, datetime], Mapping[str, str]] = lambda _, __: {}
 
 
 REASON_FORMS: Final[Mapping[str, ReasonForm]] = {
     "deny": ReasonForm(
         Decision.DENY,
-        title="Deny",
-        label="Reason",
-        submit="Deny",
-        hint="Shown on the card, in the channel.",
-        intro="Nothing will be changed.",
-        missing="Enter a reason.",
+        "Deny",
+        "Reason",
+        "Enter a reason. It is shown on the card, in the channel.",
+        fits=bool,
     ),
     "replan": ReasonForm(
         Decision.REPLAN,
+        "Change time",
+        "When?",
+        "Enter a time such as tomorrow 9:00 or Friday 18:00.",
+        fits=parse_start,
+        intro=_replan_intro,
         state=State.PLANNED,
-        time=parse_start,
-        title="Change time",
-        label="When?",
-        submit="Change time",
-        hint="A time such as tomorrow 9:00 or Friday 18:00.",
-        intro="",
-        missing="Enter a time such as tomorrow 9:00 or Friday 18:00.",
     ),
     "until": ReasonForm(
         Decision.CHANGE_END,
+        "Change end",
+        "Or until",
+        "Enter a time such as 18:00 or Friday 9:00, or how long from now, such as 3h.",
+        fits=lambda text: text == FOR_GOOD or parse_expiry(text),
+        intro=lambda change: f"It reverts {when(change.request.reverts_at)}.",
         state=State.APPLIED,
-        time=lambda text: text == FOR_GOOD or parse_expiry(text),
-        choices=other_ends,
-        title="Change end",
-        label="Or until",
-        submit="Change end",
-        hint="A time such as 18:00 or Friday 9:00, or how long from now, such as 3h.",
-        intro="",
-        missing="Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
     ),
     "break_glass": ReasonForm(
         Decision.BREAK_GLASS,
-        title="Emergency override",
-        label="Why can’t this wait for an approval?",
-        submit="Override now",
-        hint="At least ten characters. Shown in the channel, and kept in the audit log.",
-        intro=":rotating_light: *It takes effect at once, without an approval.* Those who could have approved are "
-        "notified.",
-        missing="Give a reason of at least ten characters.",
-        least=10,
+        "Override now",
+        "Why can’t this wait for an approval?",
+        "Give a reason of at least ten characters. It is shown in the channel, and kept in the audit log.",
+        fits=lambda text: len(text) >= 10,
+        intro=_override_intro,
     ),
 }
 MAX_REASON: Final = 1000
@@ -284,32 +283,15 @@ def callback(name: str) -> str:
 def reason_form(name: str, change: Change, now: datetime, *, channel: str) -> View:
     """Return the form *name* about *change* as it is *now*."""
     form, ends = REASON_FORMS[name], change.request.reverts_at
-    choices = form.choices(change, now)
+    choices = other_ends(change, now) if form.decision is Decision.CHANGE_END else {}
     blocks = [
         section(f"*{request_title(change)}?*\nRequested by <@{change.request.requester}>"),
-        *([section(intro)] if (intro := _intro(name, change)) else []),
+        *([section(intro)] if (intro := form.intro(change)) else []),
         *([inputs.radios(CHOICE, "New end", choices)] if choices else []),
-        inputs.text(BLOCK, form.label, None, optional=bool(choices), multiline=form.time is None, hint=form.hint),
+        inputs.text(BLOCK, form.label, None, optional=bool(choices), hint=form.hint, most=MAX_REASON),
     ]
     about = {"name": name, "change": change.id, "channel": channel, "ends": ends.isoformat() if ends else ""}
-    return frame(form.title, blocks, callback_id=callback(name), submit=form.submit, metadata=about)
-
-
-def _intro(name: str, change: Change) -> str:
-    """Return the text above the input: for a time, the current one, and whether another one has to be approved again."""
-    intro, request, decision = REASON_FORMS[name].intro, change.request, change.decision
-    match name:
-        case "replan":
-            present = f"It starts {when(request.starts_at)}." if request.starts_at and not change.run.held else ""
-            is_approved = decision.guard is Guard.APPROVE or decision.glass_broken
-            again = "Another time has to be approved again." if is_approved else ""
-            return " ".join(filter(None, [present, again]))
-        case "until":
-            return f"It reverts {when(request.reverts_at)}."
-        case "break_glass" if request.starts_at is not None:
-            return intro.replace("at once", f"{when(request.starts_at)}")
-        case _:
-            return intro
+    return frame(form.title, blocks, callback_id=callback(name), submit=form.title, metadata=about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,10 +314,8 @@ def read(view: View) -> Reasoned:
 
 def errors(sent: Reasoned) -> dict[str, str]:
     """Return the errors in the submitted words, by the block of their input."""
-    length, form = len(sent.words), REASON_FORMS.get(sent.name)
-    if form is not None and (length < form.least or (form.time is not None and form.time(sent.words) is None)):
-        return {BLOCK: form.missing}
-    return {BLOCK: f"Shorten it to {MAX_REASON:,} characters; it has {length:,}."} if length > MAX_REASON else {}
+    form = REASON_FORMS.get(sent.name)
+    return {BLOCK: form.hint} if form is not None and not form.fits(sent.words) else {}
 
 
 def end_view(change: Change) -> View:

@@ -28,7 +28,8 @@ from handlers.grammar.fields import NUMBER, is_reference
 from handlers.grammar.time_fields import time_in_reason
 from handlers.grammar.tokens import IN_EMAIL, MAX_COMMAND, WEB, Word, clean_text, split
 from handlers.members.commands import MembersCommand, MembersList, MembersMenu, MembersShow, MembersWhy
-from handlers.rules.commands import RulesCommand, RulesList, RulesMenu, RulesShow, RulesWhich
+from handlers.rules.command_fields import MADE
+from handlers.rules.commands import RulesCommand, RulesList, RulesMenu, RulesNew, RulesShow, RulesWhich
 
 ALL: tuple[type[Command], ...] = tuple(
     kind for base in (RulesCommand, MembersCommand, GatehouseCommand) for kind in base.__subclasses__()
@@ -92,7 +93,9 @@ def _split_typed(service: str, text: str) -> tuple[str, list[Word]]:
 
 
 def _verbless_command(service: str, word: Word) -> Command | None:
-    """Return the command for a single thing without a verb: where a URL goes, why somebody gets in, a rule or a member."""
+    """Return the command for a single word that is no verb: where a URL goes, why somebody gets in, a rule, a member, a form."""
+    if service == "rules" and word.keyword in {"block", "redirect"}:
+        return RulesNew(MADE[word.keyword])
     if service == "rules" and WEB.fullmatch(word.text):
         return RulesWhich.read(Rest(RulesWhich, [word]))
     if service == "rules" and is_reference(word):
@@ -144,10 +147,6 @@ def _unknown_command(service: str, first: Word, rest: Sequence[Word]) -> Unclear
     A typo never suggests a command that destroys.
     """
     verb = first.keyword
-    if service == "rules" and verb in URL_VERBS:
-        wanted, example = URL_VERBS[verb]
-        what = f"Which URL should be {wanted}? For example {slash(f'rules {verb} {example}')}"
-        return Unclear(what, has_verb=not any(map(is_reference, rest)))
     gentle = {name: kind for name, kind in VERBS[service].items() if not kind.destroys}
     near = process.extract(verb, gentle.keys(), scorer=OSA.distance, score_cutoff=_wrong_letters(verb), limit=6)
     about = list(dict.fromkeys(gentle[name] for name, _, _ in near))[:3]
@@ -162,11 +161,6 @@ def _clip(text: str) -> str:
 
 
 MAX_QUOTED: Final = 60
-URL_VERBS: Final = {
-    "block": ("blocked", "https://shop.example.com/promo"),
-    "redirect": ("redirected, and where to", "https://shop.example.com/old to https://shop.example.com/new"),
-}
-"""Words that people use about URLs and that are not verbs of commands: what to ask for where no URL follows, and an example."""
 
 
 def _wrong_letters(word: str) -> int:

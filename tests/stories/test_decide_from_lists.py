@@ -43,7 +43,7 @@ async def sends(person: Colleague, **filled: str) -> None:
 async def test_approved_in_the_home(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD} because it loops")
     home = rendering.view(await cara.opens_home(DECIDE))
-    assert f"`https://shop.example.com/old` → `https://shop.example.com/new` · @{alice.id}: “it loops”" in home
+    assert f"`https://shop.example.com/old` → `https://shop.example.com/new`\n@{alice.id}: “it loops”" in home
     await opens(cara, "home")
     assert "`https://shop.example.com/old`" in cara.form
 

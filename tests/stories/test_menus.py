@@ -19,6 +19,7 @@ from handlers.gatehouse.commands import (
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.parser import ALL, parse
 from handlers.members.commands import MembersMenu, MembersShow
+from handlers.rules import rule_form_view
 from handlers.rules.commands import RulesMake, RulesMenu, RulesShow
 from handlers.slack.registry import COMMANDS
 from handlers.slack.reply import Caller
@@ -203,3 +204,10 @@ async def test_what_is_filled_in_wrongly_is_said_under_its_field(workspace: Sand
     await alice.opens("/rules which")
     alice.fills(**{"Which URL?": "https://shop.example.com/old and more"})
     assert "Unexpected" in (await alice.submits())["Which URL?"]
+
+
+@pytest.mark.parametrize(("verb", "asks"), [("block", "URL"), ("redirect", "To")])
+async def test_a_block_or_a_redirect_of_no_url_opens_its_form(alice: Colleague, verb: str, asks: str) -> None:
+    form = await alice.opens(f"/rules {verb}")
+    assert form["callback_id"] == rule_form_view.CALLBACK
+    assert asks in [block["label"]["text"] for block in form["blocks"] if "label" in block]

@@ -434,7 +434,7 @@ For example:
 You typed `/rules liist`\
 """,
             "/rules block promo": """\
-(thinking_face) Which URL should be blocked? For example /rules block https://shop.example.com/promo
+(thinking_face) I don’t understand “block promo”.
 [Show menu]
 You typed `/rules block promo`\
 """,

@@ -106,7 +106,8 @@ Changes that your roles don’t let you read aren’t shown.
             "pending": """\
 1 pending change
 [Decide…]
-Delete “Sale 2026” `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs · @alice: “we test” · 2026-11-21 01:24 UTC · card
+Delete “Sale 2026” `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs
+@alice: “we test” · 2026-11-21 01:24 UTC · card
 [Refresh]  [Share in channel]\
 """,
             "nothing temporary": """\
@@ -258,7 +259,8 @@ As of 2026-11-21 01:24 UTC\
 ┌ \n\
 Gatehouse
 Waiting for you
-Delete “Sale 2026” `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs · @alice: “we test” · 2026-11-21 01:24 UTC · card
+Delete “Sale 2026” `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET` · and 2 more pairs
+@alice: “we test” · 2026-11-21 01:24 UTC · card
 [Decide…]
 Yours, planned and temporary
 Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
