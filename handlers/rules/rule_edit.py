@@ -63,14 +63,15 @@ async def switch(command: RulesOn | RulesOff, caller: Caller, gatehouse: Gatehou
     is_on = isinstance(command, RulesOn)
     if refs := await refs_on_host(command.refs, gatehouse, on=is_on):
         raise ShownFirst(command.with_fields(refs=refs))
-    return await _edit(command, caller, gatehouse, lambda rule: with_status(rule, on=is_on))
+    act = BulkAct.SWITCH_ON if is_on else BulkAct.SWITCH_OFF
+    return await _edit(command, caller, gatehouse, act, lambda rule: with_status(rule, on=is_on))
 
 
 @handles(RulesSet)
 async def set_fields(command: RulesSet, caller: Caller, gatehouse: Gatehouse) -> Reply:
     command = await _with_group_ids(command, gatehouse)
     try:
-        return await _edit(command, caller, gatehouse, lambda rule: with_fields(rule, command.fields))
+        return await _edit(command, caller, gatehouse, BulkAct.CHANGE, lambda rule: with_fields(rule, command.fields))
     except BadField as error:
         raise InvalidDraft([error.problem]) from error
 
@@ -94,6 +95,7 @@ async def _edit(
     command: RulesOn | RulesOff | RulesSet,
     caller: Caller,
     gatehouse: Gatehouse,
+    act: BulkAct,
     edit: Callable[[Rule], dict[str, Any]],
 ) -> Reply:
     """Request *edit* of each rule that *command* names, with warnings; rules that are so already are left out.
@@ -120,9 +122,8 @@ async def _edit(
         is_set = isinstance(command, RulesSet)
         already_so = AlreadySo() if is_set else AlreadySo.with_status("on" if rules[0].active else "off")
         await refuse_unchanged([_as_thing(rule) for rule in so], already_so, gatehouse)
-    purpose = Purpose(act=EDITS[type(command)])
     already = [rule.title for rule in so]
-    return await submit(wanted, command, caller, gatehouse, purpose=purpose, already=already, loops=loops)
+    return await submit(wanted, command, caller, gatehouse, purpose=Purpose(act=act), already=already, loops=loops)
 
 
 def _with_other_status(rule: Rule) -> Rule:
@@ -134,7 +135,6 @@ def _as_thing(rule: Rule) -> Thing:
     return Thing(rule.title, Target(service="rules", key=rule.id), rule.document())
 
 
-EDITS: Final = {RulesOn: BulkAct.SWITCH_ON, RulesOff: BulkAct.SWITCH_OFF, RulesSet: BulkAct.CHANGE}
 LOOKED_AT: Final = 5
 """Rules of one command, at most, that are compared with all others before they are changed: each takes a while."""
 
