@@ -27,6 +27,7 @@ from handlers.changes.freeze_view import freeze_line, frozen_words
 from handlers.changes.list_view import coming_blocks, coming_line
 from handlers.changes.people import author
 from handlers.changes.times import due_order, when
+from handlers.changes.titles import request_title
 from handlers.errors import AlreadySo, NothingToChange, Refusal, TimeIsFar, TimeIsSkipped, Words
 from handlers.grammar.command import Command
 from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Expiry, Start, TypedTime
@@ -81,10 +82,10 @@ async def submit(
     try:
         if caller.rehearses:
             raise Rehearsed(proposal, await gatehouse.changes.proposer.draft(proposal))
-        await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
+        change = await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     except Frozen as error:
         raise FrozenNow(error.freeze, command, proposal.request.reverts_at) from error
-    return Announced()
+    return Announced(request_title(change))
 
 
 class Rehearsed(Exception):

@@ -169,9 +169,9 @@ def _reach_question(made: Sequence[RulesMake], context: Context, footer: Sequenc
 REACH_LABELS: Final = {None: "Exactly this URL", "query": "With any query", "below": "Everything below"}
 
 
-def done_message(channel: str) -> Message:
+def done_message(channel: str, title: str) -> Message:
     """Return what takes the place of a preview whose button was clicked."""
-    words = f":white_check_mark: See its card in <#{channel}>."
+    words = f":white_check_mark: {title and f'*{title}.* '}See its card in <#{channel}>."
     return messages.message(words, [messages.section(words)])
 
 

@@ -63,17 +63,17 @@ class Answers:
                 await self.redraw(caller.view or {}, view, trigger=caller.trigger or "")
             case Attached():
                 await self._attach(caller, reply)
-            case Announced():
-                await self._point_to_card(caller)
+            case Announced(title):
+                await self._point_to_card(caller, title)
             case HomeTab():
                 await self._draw_home(caller, reply)
 
-    async def _point_to_card(self, caller: Caller) -> None:
-        """Say where the card is, in the place of what was clicked; who typed sees it come."""
+    async def _point_to_card(self, caller: Caller, title: str = "") -> None:
+        """Say where the card of what is called *title* is, in the place of what was clicked; who typed sees it come."""
         if modals.is_panel(caller.view):
             await self.redraw(caller.view or {}, modals.done_view("Gatehouse", f"See its card in <#{caller.channel}>."))
         elif caller.replacing:
-            await self._answer_privately(caller, reading_view.done_message(caller.channel))
+            await self._answer_privately(caller, reading_view.done_message(caller.channel, title))
 
     async def _post(self, caller: Caller, reply: Posted) -> None:
         await self._slack.post(caller.channel, reply.message)

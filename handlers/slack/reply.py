@@ -52,7 +52,9 @@ class Modal:
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """No message of its own: the card of the change in the channel is the answer."""
+    """No message of its own: the card of the change in the channel is the answer. *title*: what was requested."""
+
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: San
     card = await alice.sees_change(of="Old shop")
     assert "09:30 Europe/Berlin" in alice.slack_text(card)
     assert "incident" in alice.slack_text(card)
-    assert "See its card in" in alice.slack_text(await alice.sees("See its card in"))
+    assert "Switch off “Old shop to new shop”. See" in alice.slack_text(await alice.sees("See its card in"))
 
 
 @pytest.mark.parametrize("text", ["/rules turn it off", "/rules switch off for 2h", "@gatehouse delete the rule"])
