@@ -10,13 +10,13 @@ from typing import Any, Final
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
 from handlers.blocks import inputs, modals
-from handlers.blocks.messages import Block, code, context, section
+from handlers.blocks.messages import Block, code, context, pack_lines, section
 from handlers.blocks.modals import View, frame, metadata
 from handlers.changes.times import FOR_GOOD
 from handlers.errors import OldButton
 from handlers.gatehouse.commands import GatehouseFreezes, GatehouseInspect, GatehousePending, GatehouseUnfreeze
 from handlers.grammar.command import Command, Part, Rank, Rest, Unclear, slash
-from handlers.grammar.command_sentences import Context, sentence
+from handlers.grammar.command_sentences import Context, rule_list, sentence
 from handlers.grammar.fields import Choice, Filter, Flag, Led, Page, Urls
 from handlers.grammar.parser import split_verb
 from handlers.grammar.time_fields import ForOrUntil, OnOrAt, parse_expiry, parse_start
@@ -143,7 +143,8 @@ def _form(form: Begun, caller: Caller, gatehouse: Gatehouse) -> Reply:
 def view(form: Begun, titles: Mapping[str, str], channel: str, *, sites: Sequence[str]) -> View:
     """Return the form for what *form* doesn't say; *titles*: the names of its rules, by their ids."""
     command, label = form.command, form.kind.title()
-    blocks = [section(sentence(command, Context(titles)))] if command else []
+    lines = [sentence(command, Context(titles)), *rule_list(command, Context(titles))] if command else []
+    blocks = [*map(section, pack_lines(lines))]
     if form.said and not command:
         blocks.append(context(code(slash(clean_text(form.text)))))
     for name, part in form.open_fields().items():

@@ -47,16 +47,12 @@ class Context:
 
     titles: Mapping[str, str] = field(default_factory=dict)
     zone: tzinfo = UTC
-    missing: Sequence[str] = ()
-    """The lists whose names could not be read: ``rules``, and sites."""
     people: Mapping[str, str] = field(default_factory=dict)
     """The names of members, by their emails."""
-    lists_rules: bool = False
-    """Whether `rule_list` stands below, so that a sentence only counts many rules."""
 
 
 def sentence(command: Command, context: Context) -> str:
-    """Return what *command* would do, or show, in one line of mrkdwn."""
+    """Return what *command* would do, or show, in one line of mrkdwn; it only counts the rules of a `rule_list`."""
     words = CLAUSES.get(type(command))
     clause = words(command, context) if words else _command_code(with_name(command, context.titles))
     reason = f"\nReason: {esc(unquote_reason(command.because))}" if command.because else ""
@@ -95,10 +91,7 @@ def _time(time: TypedTime, preposition: str, context: Context) -> str:
 
 
 def _names(refs: Sequence[str], context: Context) -> str:
-    names = join_words([_name(ref, context) for ref in refs], most=MAX_NAMED)
-    if len(refs) <= MAX_NAMED:
-        return names
-    return f"{len(refs)} rules" if context.lists_rules else f"{len(refs)} rules: {names}"
+    return f"{len(refs)} rules" if len(refs) > MAX_NAMED else join_words([_name(ref, context) for ref in refs])
 
 
 def rule_list(command: Command, context: Context) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Final
 
 from handlers.blocks import messages
@@ -69,10 +69,11 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
     shown, impossible = readings.commands, readings.impossible
     if len({type(each) for each in meant}) == 1 and isinstance(meant[0], RulesMake):
         meant = meant[:1]  # how much of the URL is asked in the form, too
-    lines = [*_unread_names(context), *([f"*{impossible.says}*"] if impossible else [])]
+    lines = [*_unread_names(readings.missing), *([f"*{impossible.says}*"] if impossible else [])]
     lines += [unread_line(readings.unread)] if readings.unread else []
     if len(meant) == 1:
         lines.append(f"I understood: {messages.as_sentence(sentence(meant[0], context))}")
+        lines += rule_list(meant[0], context)
     names_things = not readings.is_guess and all(
         isinstance(each, RulesShow | MembersShow | MembersWhy) for each in shown
     )
@@ -84,16 +85,16 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
         lines += [offered] if shown else []
         labels = {_thing_label(each, context): each for each in reversed(shown)}  # of two that look the same, the first
         buttons = [run_button(label, each, number) for number, (label, each) in enumerate(reversed(labels.items()))]
-    if context.missing:
+    if readings.missing:
         buttons = [*buttons, run_button("Check status", GatehouseStatus(), "status")]
     footer = _footer(asked, attempted=bool(meant) or names_things)
     blocks = [messages.section("\n".join(lines)), *messages.actions(buttons), footer]
     return messages.message(impossible.says if impossible else "I don’t understand all of it", blocks)
 
 
-def _unread_names(context: Context) -> list[str]:
+def _unread_names(missing: Sequence[str]) -> list[str]:
     """Return the line that says why names may not have been recognised, if that is so."""
-    names = join_words([esc(each, 60) for each in context.missing])
+    names = join_words([esc(each, 60) for each in missing])
     return (
         [f"*The names of {names} couldn’t be read just now*, so what is called so isn’t recognized."] if names else []
     )
@@ -153,8 +154,7 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str, facts:
 def _reading_blocks(command: Command, context: Context, button: Block | None = None) -> list[Block]:
     """Return what *command* would do, and below that each of many rules by its name: nobody agrees to “and 5 more”."""
     listed = messages.pack_lines(rule_list(command, context))
-    head = _warned_sentence(command, replace(context, lists_rules=True))
-    return [messages.section(head, button), *map(messages.section, listed)]
+    return [messages.section(_warned_sentence(command, context), button), *map(messages.section, listed)]
 
 
 def _reach_question(made: Sequence[RulesMake], context: Context, footer: Sequence[Block]) -> Message:

@@ -114,7 +114,7 @@ class Guesses:
         """
         zone = zone_of((await self._gatehouse.access.directory.person(caller.user)).tz)
         if readings.unread or readings.is_guess:
-            context = Context((await self._known_names(caller)).titles, zone, readings.missing)
+            context = Context((await self._known_names(caller)).titles, zone)
             meant = [await self._fix_times(each, caller) for each in readings.meant]
             return reading_view.unclear_message(readings, meant, context, asked=asked)
         known = await self._known_names(caller)
