@@ -242,8 +242,7 @@ def read(root: str, text: str, known: Known) -> Readings:
     words = split(ADDRESSEE.sub(r"\1", clean_text(text)))
     while words and words[0].keyword.lstrip("/") in VERBS.keys() - {root}:
         root, words = words[0].keyword.lstrip("/"), words[1:]
-    parts = [part for word in words for part in _split_at_commas(word)]
-    if len(parts) > MAX_WORDS:
+    if len(words) + text.count(",") > MAX_WORDS:
         return Readings()
     said = _take_apart(Sentence(root, known), words)
     return _offer(said) or _answer(said)
@@ -268,7 +267,6 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
             return error.has_verb and not readings.commands
         # Of “grant anna for 7d”, all is read but what is missing.
         is_begun = error.lacks and all(each in VERBS_OF or parse_time(each.split(), 0) for each in readings.unread)
-        is_begun = is_begun or any(kind.writes and kind.verb in readings.unread for kind in error.about)
         return error.has_verb and (bool(is_begun) or not _is_card(readings.commands))
     return not isinstance(error, NotOne) or bool(error.near or error.gap)
 
@@ -594,19 +592,17 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
 
 COMMON: Final = ("expiry", "start", "because", "site", "at")
 """Parts of a sentence that are fields of commands."""
-TIMES: Final = frozenset({"at", "start", "since"})
-"""Those that say of which moment a question is."""
 
 
 def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) -> tuple[str, ...]:
     """Return what none of *commands* accounts for, as it was typed."""
     is_past = any(getattr(each, "at", None) or isinstance(each, RulesHistory | GatehouseAudit) for each in commands)
     is_past &= not (said.start and said.start.end)  # no answer has an end
-    common = {name: getattr(said, name) for name in (*COMMON, "since") if name not in (TIMES if is_past else {"at"})}
+    names = ("expiry", "because", "site") if is_past else ("expiry", "start", "because", "site", "since")
     unused = [
         getattr(value, "as_typed", value)
-        for name, value in common.items()
-        if value and not any(getattr(each, name, None) for each in commands)
+        for name in names
+        if (value := getattr(said, name)) and not any(getattr(each, name, None) for each in commands)
     ]
     in_reasons = filter(None, (time_in_reason(each) for each in commands if each.writes))
     return tuple(dict.fromkeys([*said.find_left(idle), *unused, *said.other_times, *in_reasons]))
@@ -628,6 +624,10 @@ def _of_sources(kind: Callable[[tuple[str, ...]], Command]) -> Make:
         return [kind((ref,)) for url in said.urls for ref in said.known.rules.find_url(url)]
 
     return make
+
+
+def _of_groups(said: Sentence) -> list[Command]:
+    return [RulesGroup(said.act, key) for key in said.groups]
 
 
 def _of_segments(kind: type[MembersGrant | MembersRevoke]) -> Make:
@@ -703,16 +703,8 @@ def _offboard(said: Sentence) -> list[Command]:
 
 Make = Callable[[Sentence], list[Command]]
 CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
-    "off": {
-        "rule": _of_all(RulesOff),
-        "url": _of_sources(RulesOff),
-        "group": lambda said: [RulesGroup("off", key) for key in said.groups],
-    },
-    "on": {
-        "rule": _of_all(RulesOn),
-        "url": _of_sources(RulesOn),
-        "group": lambda said: [RulesGroup("on", key) for key in said.groups],
-    },
+    "off": {"rule": _of_all(RulesOff), "url": _of_sources(RulesOff), "group": _of_groups},
+    "on": {"rule": _of_all(RulesOn), "url": _of_sources(RulesOn), "group": _of_groups},
     "delete": {
         "rule": _of_all(RulesDelete),
         "person": _of_all(MembersRemove),
@@ -788,9 +780,8 @@ def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -
         return True
     if not unread:
         return False
-    if not _is_card(
-        shown
-    ):  # “nothing is pending” answers no half of a question, nor does a list without what to leave out of it
+    if not _is_card(shown):
+        # “Nothing is pending” answers no half of a question, nor does a list without what to leave out of it.
         is_search = said.act not in CHANGES and all(isinstance(each, RulesList) for each in shown)
         return not is_search or bool(REVERSING & {bare(word) for each in unread for word in each.split()})
     is_asked = said.question or said.act == "why" or said.segments

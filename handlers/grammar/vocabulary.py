@@ -44,10 +44,10 @@ def map_words(meanings: Mapping[str, str]) -> Phrases[str]:
 
 VERBS_OF: Final = map_words(
     {
-        "off": "off turn…off turn_off turn…of turn_of switch…off switch_off put…off put_off make…off shut_off shut_down "
-        "take…down take_down disable deactivate pause stop suspend kill mute unplug",
-        "on": "on turn…on turn_on switch…on switch_on put…on put_on put…live make…live make…on go_live enable activate "
-        "resume unpause reactivate start bring…back bring_back put…back put_back restore",
+        "off": "off turn…off turn_of switch…off put…off make…off shut_off shut_down take…down disable deactivate pause stop "
+        "suspend kill mute unplug",
+        "on": "on turn…on switch…on put…on put…live make…live make…on go_live enable activate resume unpause reactivate "
+        "start bring…back put…back restore",
         "delete": "delete remove rm del drop destroy erase nuke bin trash get_rid_of",
         "block": "block cancel nobody_should nobody_must",
         "redirect": "redirect forward point reroute send -> --> => → should_go_to should_point_to should_lead_to "
