@@ -538,8 +538,9 @@ def _offer(said: Sentence) -> Readings | None:
     idle = _idle_in_changes(said, changes)
     strangers = _strangers(said.known, changes)
     unread = (*_unread(said, changes, idle), *strangers)
-    if said.is_quoted or not REVERSING.isdisjoint(said.words):
-        return None
+    verbs = {VERBS_OF.get(bare(word), said.act) for text in unread for word in text.split()}
+    if said.is_quoted or not verbs <= {said.act, *LOOKING} or not REVERSING.isdisjoint(said.words):
+        return None  # “old shop off and chat widget on” asks for two changes
     if not unread:
         return Readings(changes)
     impossible = find_impossible(said)
