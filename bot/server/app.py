@@ -203,9 +203,8 @@ def _agents(*parts: Any) -> AgentEndpoint:
     """Return the endpoint for agents, whose SDK only those install who let them in; raises CannotStart."""
     try:
         from bot.server.agents import agent_endpoint  # noqa: PLC0415  others don't wait for it at the start
-    except ModuleNotFoundError as error:
-        mend = "install requirements/agents.lock, or gatehouse[agents]"
-        raise CannotStart(f"AGENTS=true needs the package {error.name}: {mend}.") from error
+    except ImportError as error:
+        raise CannotStart(f"AGENTS=true needs requirements/agents.lock, or gatehouse[agents] ({error}).") from error
     return agent_endpoint(*parts)
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
+from importlib import import_module
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -130,10 +130,13 @@ async def _database(local: LocalSettings) -> Finding:
 
 async def _agents(settings: Settings) -> Sequence[Finding]:
     """Check that Gatehouse, where it runs, lists its tools to whoever signs as Slack does."""
-    if settings.agents and find_spec("mcp") is None:
-        mend = "Install requirements/agents.lock, or gatehouse[agents]"
-        return [_failure("agents", "agents", "the package mcp is missing", mend)]
-    if not (settings.agents and settings.signing_secrets):
+    if not settings.agents:
+        return []
+    try:
+        import_module("bot.server.agents")
+    except ImportError as error:
+        return [_failure("agents", "agents", str(error), "Install requirements/agents.lock, or gatehouse[agents]")]
+    if not settings.signing_secrets:
         return []
     url, stamp = httpx.URL(scheme="http", host=settings.host, port=settings.port, path="/mcp"), str(int(time.time()))
     async with httpx.AsyncClient(trust_env=False) as http:

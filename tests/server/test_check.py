@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -94,10 +95,12 @@ async def test_agents_are_let_in_where_gatehouse_runs_with_these_settings(
     assert code == bool(failures(out)) == ("doesn't" in told)
 
 
-async def test_agents_need_their_sdk(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.server.check.find_spec", lambda _: None)
+async def test_agents_need_the_sdk_of_the_lock(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("mcp.server.lowlevel.Server")  # as another version may
+    monkeypatch.delitem(sys.modules, "bot.server.agents", raising=False)
     code, out = await check(variables | {"AGENTS": "true"})
-    assert (code, failures(out)) == (1, ["agents: AGENTS (environment): the package mcp is missing"])
+    (found,) = failures(out)
+    assert (code, "AGENTS (environment): cannot import name 'Server'" in found) == (1, True)
 
 
 async def test_one_round_names_everything_that_does_not_work(variables: dict[str, str], tmp_path: Path) -> None:
