@@ -213,11 +213,8 @@ def _override_intro(change: Change) -> str:
 
 
 def _replan_intro(change: Change) -> str:
-    """Return the time that there is, and whether another one has to be approved again."""
-    request, decision = change.request, change.decision
-    present = f"It starts {when(request.starts_at)}." if request.starts_at and not change.run.held else ""
-    is_approved = decision.guard is Guard.APPROVE or decision.glass_broken
-    return f"{present} {'Another time has to be approved again.' * is_approved}".strip()
+    is_approved = change.decision.guard is Guard.APPROVE or change.decision.glass_broken
+    return "Another time has to be approved again." if is_approved else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +256,6 @@ REASON_FORMS: Final[Mapping[str, ReasonForm]] = {
         "Or until",
         "Enter a time such as 18:00 or Friday 9:00, or how long from now, such as 3h.",
         fits=lambda text: text == FOR_GOOD or parse_expiry(text),
-        intro=lambda change: f"It reverts {when(change.request.reverts_at)}.",
         state=State.APPLIED,
     ),
     "break_glass": ReasonForm(
@@ -285,7 +281,7 @@ def reason_form(name: str, change: Change, now: datetime, *, channel: str) -> Vi
     form, ends = REASON_FORMS[name], change.request.reverts_at
     choices = other_ends(change, now) if form.decision is Decision.CHANGE_END else {}
     blocks = [
-        section(f"*{request_title(change)}?*\nRequested by <@{change.request.requester}>"),
+        section(f"*{title_of(change)}*\nRequested by <@{change.request.requester}>"),
         *([section(intro)] if (intro := form.intro(change)) else []),
         *([inputs.radios(CHOICE, "New end", choices)] if choices else []),
         inputs.text(BLOCK, form.label, None, optional=bool(choices), hint=form.hint, most=MAX_REASON),

@@ -117,7 +117,7 @@ def member_list(
 
 def _row(member: Member, *, public: bool) -> str:
     """Return the name and email of *member*, and below them their segments."""
-    head = f"*{name_of(member, public=public)}* · {address(member.email, public=public)}"
+    head = f"*{name_of(member, public=public)}* {address(member.email, public=public)}"
     return f"{head}\n{segments_line(member.segments, MAX_SEGMENTS_LISTED)}"
 
 

@@ -1168,9 +1168,8 @@ When?: <>
             "form: break_glass, empty": "Give a reason of at least ten characters. It is shown in the channel, and kept in the audit log.",
             "form: until": """\
 ┌ Change end
-Switch off “Sale 2026”?
+“Sale 2026” is off until 2026-11-21 03:24 UTC
 Requested by @alice
-It reverts 2026-11-21 03:24 UTC.
 New end: <1 hour more>
 Or until (optional): <>
 [Change end]\

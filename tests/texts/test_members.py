@@ -22,11 +22,11 @@ Sites: blog, docs\
             "a list with filters": """\
 3 members of blog, page 1 of 1
 3 members of blog · “anna” · segment “vip” · without “free”
-#1 Anna Berg · `anna.berg@example.com`
+#1 Anna Berg `anna.berg@example.com`
 `newsletter`  [Show]
-#2 Chloe Diaz · `chloe.diaz@example.com`
+#2 Chloe Diaz `chloe.diaz@example.com`
 `default` `staff`  [Show]
-#3 (no name) · `zed@example.com`
+#3 (no name) `zed@example.com`
 no segments  [Show]
 Page 1 of 1   ·   `#n` in your next command means a row of this list · Other sites: `site:docs`
 [Share in channel]\
@@ -34,11 +34,11 @@ Page 1 of 1   ·   `#n` in your next command means a row of this list · Other s
             "a list in a channel": """\
 3 members of blog, page 1 of 1
 3 members of blog
-Anna Berg · `a***@example.com`
+Anna Berg `a***@example.com`
 `newsletter`
-Chloe Diaz · `c***@example.com`
+Chloe Diaz `c***@example.com`
 `default` `staff`
-(no name) · `z***@example.com`
+(no name) `z***@example.com`
 no segments
 Page 1 of 1\
 """,
