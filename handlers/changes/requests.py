@@ -85,7 +85,7 @@ async def submit(
         change = await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     except Frozen as error:
         raise FrozenNow(error.freeze, command, proposal.request.reverts_at) from error
-    return Announced(request_title(change))
+    return Announced(request_title(change) if caller.replacing else "")
 
 
 class Rehearsed(Exception):
