@@ -48,10 +48,6 @@ def plain(command: Command) -> Command:
     return command.with_fields(because=unquote_reason(command.because)) if command.because else command
 
 
-def test_the_corpus_has_every_tool() -> None:
-    assert {*map(type, COMMANDS.values())} == OF_KIND.keys()
-
-
 @pytest.mark.parametrize("text", COMMANDS)
 def test_a_command_of_the_corpus_is_the_same_as_a_call(text: str) -> None:
     command = COMMANDS[text]

@@ -88,9 +88,7 @@ async def test_agents_are_let_in_where_gatehouse_runs_with_these_settings(
 ) -> None:
     port = workspace.bot_url.rpartition(":")[2]
     right = environment(workspace.slack, workspace.services, f"sqlite:///{tmp_path / 'another.db'}", int(port))
-
     code, out = await check(right | {"AGENTS": "true"} | wrong)
-
     assert told.replace("PORT", port) in out
     assert code == bool(failures(out)) == ("doesn't" in told)
 

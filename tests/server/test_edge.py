@@ -126,7 +126,6 @@ async def test_a_huge_body_that_does_not_say_how_long_it_is_is_cut_off(workspace
 
     async with httpx.AsyncClient(trust_env=False) as client:
         response = await client.post(f"{workspace.bot_url}/slack/events", content=chunks(), headers=signed(body))
-    assert response.request.headers["Transfer-Encoding"] == "chunked"
     assert response.status_code == 413
 
 
