@@ -820,7 +820,9 @@ def _take_filters(said: Sentence) -> None:
         is_turned = not (REVERSING - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
         is_state, is_mine = _is_state(said, at), word == "i" and "did" in said.words and said.question
         is_type = word in TYPES and ({word, after} & LISTED or TYPES[word] in {"Redirect", "Cancel"})
-        if word in {*STATUSES} & {*said.spoken} and (is_state or word not in {"on", "off", "live"} or after is None):
+        if word in {"on", "by"} and after == "":
+            said.take(at)
+        elif word in {*STATUSES} & {*said.spoken} and (is_state or word not in {"on", "off", "live"} or after is None):
             if before in GOING or (is_turned and before not in NEGATIONS):
                 continue
             status = STATUSES[word] if before not in NEGATIONS else {"on": "off", "off": "on"}[STATUSES[word]]
@@ -829,8 +831,6 @@ def _take_filters(said: Sentence) -> None:
             )
         elif is_type and not is_turned and said.led != ["to"]:
             _take_filter(said, "type", type_word(TYPES[word]).casefold(), at, at + 1)
-        elif word in {"on", "by"} and after == "":
-            said.take(at)
         elif MENTION.fullmatch(said.typed[at].strip(AFTER_ALL)):
             _take_filter(said, "who", said.typed[at].strip(AFTER_ALL), at - (before == "by"), at + 1)
         elif is_mine or word in {"my", "mine"} or (word == "me" and before == "by"):
@@ -874,7 +874,8 @@ def _show_things(said: Sentence) -> Shown:
     is_list = _is_list(said)
     urls = [url for typed in said.urls for url in _with_host(typed, said)]
     has_paths = any(url.startswith("/") for url in said.urls)
-    lists = [url for url in said.urls if is_list and not urlsplit(url).path]
+    asks_any = is_list or not {"rule", "any"}.isdisjoint(said.spoken)
+    lists = [url for url in said.urls if asks_any and not urlsplit(url).path]
     shown: list[Command] = [RulesWhich(url) for url in urls] if has_paths else []
     shown += [RulesWhich(urls[0], tuple(urls[1:]))] if urls and not has_paths else []
     shown = [RulesList(url=url.removeprefix("https://")) for url in lists] or shown
@@ -938,7 +939,7 @@ def _look_back(said: Sentence) -> str | None:
         texts = [f"{begins.day} {begins.hour}:{begins.minute:02}"]
     for words in [text.replace("weekend", "saturday").split() for text in texts if text]:
         since = " ".join(words[words[0] in {"since", "on", "at", "over"} :])
-        if parse_since(since):
+        if parse_since(since) and {"tomorrow", "next"}.isdisjoint(words):
             return since
     return None
 

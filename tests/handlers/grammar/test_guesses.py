@@ -231,10 +231,8 @@ REPORTS: Final = [
     "turn off Old shop ✅",
     "!= off Old shop",
     "⛔\ufe0f delete Old shop",
-    "vip granted to anna",
     f"we redirected {SHOP}/a to {SHOP}/b",
     f"moved {ANNA} to a@new.example",
-    "renamed Old shop to New shop",
     "kill Old shop, that would hurt",
     "off gift cards / vouchers",
     "give anna beta | vip",
@@ -370,6 +368,8 @@ def test_a_question_offers_no_change(asks: str, stated: str) -> None:
         ("/gatehouse what is planned?", GatehousePlanned()),
         ("/rules what changed on Old shop?", RulesHistory(OLD)),
         ("/rules is the Old shop redirect live?", RulesShow(OLD)),
+        ("/rules is there any rule on shop.example.com", RulesList(url="shop.example.com")),
+        ("/rules which rule is on shop.example.com", RulesList(url="shop.example.com")),
     ],
 )
 def test_a_question_is_answered(asked: str, answer: Command) -> None:
