@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 import pytest
@@ -26,8 +27,10 @@ from handlers.grammar.vocabulary import (
     bare,
 )
 from handlers.rules.commands import RulesHistory
-from tests.harness.corpus import GOOD, KNOWN, Answer, Verdict, answer_to, sentences, verdict
+from tests.harness.corpus import GOOD, KNOWN, Answer, Sentence, Verdict, answer_to, sentences, verdict
 
+pytestmark = pytest.mark.xdist_group("corpus")  # one worker reads the sentences
+answered: Final = cache(answer_to)
 WORKED_WITH: Final = tuple(one for one in sentences() if not one.is_held_out)
 LEAST: Final = 89
 """Per cent of the sentences to work with that are understood or well asked about."""
@@ -38,13 +41,13 @@ PUT_IN: Final = ("zebra", "friday", "not", "docs", "17", "delete", "except")
 
 
 def test_no_sentence_becomes_a_change_that_nobody_asked_for() -> None:
-    harmful = [one.says for one in sentences() if verdict(one, answer_to(one)) is Verdict.HARMFUL]
+    harmful = [one.says for one in sentences() if verdict(one, answered(one)) is Verdict.HARMFUL]
 
     assert harmful == []
 
 
 def test_most_sentences_are_understood_or_well_asked_about() -> None:
-    good = sum(verdict(one, answer_to(one)) in GOOD for one in WORKED_WITH)
+    good = sum(verdict(one, answered(one)) in GOOD for one in WORKED_WITH)
 
     assert 100 * good >= LEAST * len(WORKED_WITH)
 
@@ -53,15 +56,17 @@ def changes(answer: Answer) -> list[Command]:
     return [one for one in (*answer.at_once, *answer.offered) if one.writes]
 
 
-OFFERED: Final = [one for one in sentences() if changes(answer_to(one))]
+@cache
+def offered() -> list[tuple[Sentence, list[Command]]]:
+    return [(one, made) for one in sentences() if (made := changes(answered(one)))]
 
 
 @pytest.mark.first(3)
 @pytest.mark.parametrize("word", PUT_IN)
 def test_a_word_that_is_put_into_a_change_makes_it_another_or_is_told(word: str) -> None:
     ignored = []
-    for one in OFFERED:
-        before, words = changes(answer_to(one)), one.says.split()
+    for one, before in offered():
+        words = one.says.split()
         if word in one.says.casefold() or any(each.verb == word for each in before) or is_named(word, before):
             continue
         for at in range(1, len(words) + 1):
@@ -74,8 +79,8 @@ def test_a_word_that_is_put_into_a_change_makes_it_another_or_is_told(word: str)
 
 def test_a_word_that_is_taken_out_of_a_change_made_it_that_one_or_says_nothing() -> None:
     idle = []
-    for one in OFFERED:
-        before, words = changes(answer_to(one)), one.says.split()
+    for one, before in offered():
+        words = one.says.split()
         for at, word in enumerate(words):
             shorter = replace(one, says=" ".join([*words[:at], *words[at + 1 :]]))
             if changes(answer_to(shorter)) == before and not says_nothing(word, before):
@@ -85,16 +90,19 @@ def test_a_word_that_is_taken_out_of_a_change_made_it_that_one_or_says_nothing()
 
 
 HELP: Final = (GatehouseHelp(),)  # whatever it is wanted for
-QUESTIONS: Final = [
-    (one, made) for one in WORKED_WITH if (made := answer_to(one)).at_once not in ((), HELP) and not changes(made)
-]
+
+
+@cache
+def questions() -> list[tuple[Sentence, Answer]]:
+    made = ((one, answered(one)) for one in WORKED_WITH)
+    return [(one, answer) for one, answer in made if answer.at_once not in ((), HELP) and not changes(answer)]
 
 
 @pytest.mark.first(1)
 @pytest.mark.parametrize("word", ["on", "zebra", "not", "last", "my", "except"])
 def test_a_word_that_is_put_into_a_question_changes_the_answer_or_is_told(word: str) -> None:
     ignored = []
-    for one, before in QUESTIONS:
+    for one, before in questions():
         words = one.says.split()
         for at in range(len(words), 0, -3)[: 1 if word == "on" else None]:  # elsewhere a preposition
             longer = replace(one, says=" ".join([*words[:at], word, *words[at:]]))
@@ -109,7 +117,7 @@ def test_a_word_that_is_put_into_a_question_changes_the_answer_or_is_told(word: 
 def test_a_word_that_is_taken_out_of_a_question_changed_the_answer_or_says_nothing(first: int) -> None:
     """Of every fourth question."""
     idle = []
-    for one, before in QUESTIONS[first::4]:
+    for one, before in questions()[first::4]:
         words = one.says.split()
         for at, word in enumerate(words):
             shorter = replace(one, says=" ".join([*words[:at], *words[at + 1 :]]))
