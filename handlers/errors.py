@@ -162,7 +162,7 @@ class NothingToUndo(Refusal):
 
     def words(self) -> Words:
         if self.did:
-            again = "Put it right with another command, or with the buttons on its card."
+            again = "Put it right with another command, or with the buttons of its card if it has one."
             return Words(f"What you did last here can’t be undone: {self.did}.", next=again)
         what = (
             f"No change has the reference {code(self.asked)}." if self.asked else "You haven’t changed anything here."

@@ -364,7 +364,7 @@ You typed `/gatehouse undo`\
 """,
             "not undone": """\
 (warning) What you did last here can’t be undone: Delete “Old shop”, denied by you.
-Nothing was changed. Put it right with another command, or with the buttons on its card.
+Nothing was changed. Put it right with another command, or with the buttons of its card if it has one.
 You typed `/gatehouse undo`\
 """,
             "no such reference": """\
