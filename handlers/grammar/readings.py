@@ -765,7 +765,8 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
     idle = (FILLERS - PRONOUNS - REVERSING - (frozenset() if is_card else SAYING)) | words
     idle |= NEGATIONS if said.question and is_card else frozenset()
     idle |= {"since", "until"} if said.question else set()
-    is_told = said.act not in {"", *LOOKING} and not asks_how and not (said.question and said.verb in TYPES)
+    looks = LOOKING if any(isinstance(each, RulesHistory | GatehouseAudit) for each in shown) else LOOKING - {"history"}
+    is_told = said.act not in {"", *looks} and not asks_how and not (said.question and said.verb in TYPES)
     has = {name for name in said.filters if is_card or asks_how or any(getattr(each, name, None) for each in shown)}
     filters = [typed for name, (_, typed) in said.filters.items() if name not in has]
     used = {getattr(each, name, None) for each in shown for name in ("segment", "without_segment")}
@@ -874,7 +875,7 @@ def _show_things(said: Sentence) -> Shown:
     is_list = _is_list(said)
     urls = [url for typed in said.urls for url in _with_host(typed, said)]
     has_paths = any(url.startswith("/") for url in said.urls)
-    asks_any = is_list or not {"rule", "any"}.isdisjoint(said.spoken)
+    asks_any = is_list or not {"rule", "any", "changed", "happened"}.isdisjoint(said.spoken)
     lists = [url for url in said.urls if asks_any and not urlsplit(url).path]
     shown: list[Command] = [RulesWhich(url) for url in urls] if has_paths else []
     shown += [RulesWhich(urls[0], tuple(urls[1:]))] if urls and not has_paths else []
@@ -889,8 +890,8 @@ def _show_things(said: Sentence) -> Shown:
         is_past = happened or said.since or said.question in {"was", "were", "had"}
         of_rule: type[RulesHistory | RulesShow] = RulesHistory if is_past else RulesShow
         shown += [of_rule(key) for mention in said.rules for key in mention]
-    words = PAST | {*STATUSES, *TYPES} if (said.rules or said.urls) and not lists else PAST
-    return [*shown, *_show_people(said, happened=happened)], words
+    words = PAST | {*STATUSES, *TYPES} if said.rules or said.urls else PAST
+    return [*shown, *_show_people(said, happened=happened)], frozenset() if lists else words
 
 
 def _is_list(said: Sentence) -> bool:

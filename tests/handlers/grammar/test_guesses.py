@@ -42,7 +42,6 @@ from handlers.members.commands import (
     MembersWhy,
 )
 from handlers.rules.commands import (
-    RulesCheck,
     RulesCopy,
     RulesDelete,
     RulesEdit,
@@ -130,6 +129,8 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     (f"/rules unblock {PROMO}", shows(RulesWhich(PROMO))),
     ("/rules why /old", offers(*(RulesWhich(f"https://{host}/old") for host in HOSTS))),
     (f"/rules what redirects to {SHOP}/new?", runs(RulesList(url=f"{SHOP}/new"))),
+    ("/rules what changed on shop.example.com", shows(RulesList(url="shop.example.com"))),
+    ("/rules when was shop.example.com/old changed", shows(RulesWhich(f"{SHOP}/old"))),
     # Blocking and redirecting
     (f"/rules please block {PROMO} for 2h because incident", block(PROMO, HOURS_2, "incident")),
     ("/rules block evil.com", block("https://evil.com/")),
@@ -188,7 +189,6 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/gatehouse export members of docs", runs(MembersExport(site="docs"))),
     ("/gatehouse what can I do", runs(GatehouseWhoami())),
     ("/rules anything broken?", runs(GatehouseStatus())),
-    ("/rules does anything go in circles", runs(RulesCheck())),
     ("/rules how do I block a url", runs(GatehouseHelp())),
     # Nobody can tell
     ("@Gatehouse what is going on", NOTHING),
