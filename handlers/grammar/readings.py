@@ -891,7 +891,8 @@ def _show_things(said: Sentence) -> Shown:
         of_rule: type[RulesHistory | RulesShow] = RulesHistory if is_past else RulesShow
         shown += [of_rule(key) for mention in said.rules for key in mention]
     words = PAST | {*STATUSES, *TYPES} if said.rules or said.urls else PAST
-    return [*shown, *_show_people(said, happened=happened)], frozenset() if lists else words
+    has_no_past = lists or said.segments  # neither a list nor who has a segment says what was done
+    return [*shown, *_show_people(said, happened=happened)], frozenset() if has_no_past else words
 
 
 def _is_list(said: Sentence) -> bool:
