@@ -9,6 +9,7 @@ import pytest
 from handlers.changes import command_form
 from handlers.changes.command_form import LISTS, read_begun
 from handlers.explain.table import is_problem
+from handlers.files.import_form_view import RULES
 from handlers.gatehouse.commands import (
     GatehouseHelp,
     GatehouseInspect,
@@ -171,12 +172,18 @@ async def test_a_form_from_a_direct_message_says_where_its_change_is_announced(a
     for form, typed in {
         "Create redirect…": {"Name": "Spring", "From": "https://a.example.com/b", "To": "https://c.example.com/"},
         "Add member…": {"Email": "new@example.com"},
+        "Import rules…": {},
     }.items():
-        menu = await alice.says("/rules" if "redirect" in form else "/members", alice.dm)
+        menu = await alice.says("/members" if "member" in form else "/rules", alice.dm)
         await alice.clicks(menu, form, opens="Announce in")
         alice.fills(Announce_in=OPS, **typed)
+        if not typed:
+            alice.attaches("File", **{"sale.csv": b"from,to\nhttps://a.example.com/sale,https://c.example.com/\n"})
+            assert await alice.submits() == {}
+            await alice.sees_view(RULES)
+            assert "Announce in" not in alice.form
         assert await alice.submits() == {}
-        of = typed.get("Name") or typed["Email"]
+        of = typed.get("Name") or typed.get("Email") or "sale.csv"
         assert (await alice.sees_change(of=of)).channel == OPS
 
 
