@@ -37,7 +37,7 @@ def scope_in_sentence(freeze: ChatFreeze) -> str:
 
 def clause(freeze: Freeze) -> str:
     """Return what is frozen from when until when, by whom and why, without a full stop."""
-    excepted = f", except {join_words([esc(name, 60) for name in freeze.excepted], most=5)}" if freeze.excepted else ""
+    excepted = f" (except {join_words([esc(name, 60) for name in freeze.excepted], most=5)})" if freeze.excepted else ""
     return f"{scope_text(freeze)}{excepted} is frozen {_period(freeze)} by {_author(freeze)}{_reason_suffix(freeze)}"
 
 
@@ -74,7 +74,7 @@ def facts_before(counts: Mapping[str, int | None], plans: int) -> str:
         if count != 0
     ]
     covers = f"It covers {join_words(covered)}.\n" if covered else ""
-    return f"{MARK} {covers}It holds for you, too. You can lift it alone, others two together."
+    return f"{MARK} {covers}It holds for you, too. You can lift it alone; anyone else needs a second person."
 
 
 def freeze_message(freeze: ChatFreeze, plans: Sequence[Change], *, has_override: bool = False) -> Message:

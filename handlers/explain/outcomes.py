@@ -260,7 +260,7 @@ OUTCOME_WORDS: Final[Table] = {
         again={"Check status": STATUS},
     ),
     client.WrongAddress: lambda e: Words(
-        f"The {e.service} service has nothing at the address that Gatehouse asked (404).",
+        f"The {e.service} service has nothing at the URL that Gatehouse requested (404).",
         f"It answered: {as_sentence(esc(str(e)))} "
         + ("RULES_BASE_URL" if e.service == "rules" else "MEMBERS_BASE_URL or the site’s id in MEMBERS_SITES")
         + " is wrong, or a gateway in front of the service answered.",
@@ -301,7 +301,7 @@ OUTCOME_WORDS: Final[Table] = {
         next="Request it again with a later time.",
     ),
     NotPlanned: lambda e: Words(
-        f"*{request_title(e.change)}* {STATES[e.change.state].clause}, and no longer waits for a time.", unchanged=None
+        f"*{request_title(e.change)}* {STATES[e.change.state].clause}, and no longer planned.", unchanged=None
     ),
     EndsBeforeStart: lambda _: Words("It would end before it starts.", next="Choose a later end, or an earlier start."),
     CommitUnknown: lambda _: Words(
@@ -312,7 +312,7 @@ OUTCOME_WORDS: Final[Table] = {
     ),
     UnreadableRow: lambda e: Words(
         f"Gatehouse can’t read its record of {e.record}.",
-        "Nothing is done about it until the record is mended.",
+        "Nothing is done about it until the record is repaired.",
         "Tell your Gatehouse admin; the log has it as unreadable_row.",
     ),
     StoreError: lambda _: Words(

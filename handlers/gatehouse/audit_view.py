@@ -47,7 +47,7 @@ def entries(
         for entry in page.items
     ]
     return list_message(
-        "What happened",
+        "On record",
         [*map(messages.section, dict.fromkeys(told))],
         page,
         command,

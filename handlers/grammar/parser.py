@@ -206,11 +206,11 @@ class NoSuchNumber(Refusal):
     def words(self) -> Words:
         again: Command = MembersList() if self.service == "members" else RulesList()
         what = f"{code(self.ref)} means nothing: you haven’t seen a numbered list of {self.service} lately."
-        then = "Make one first"
+        then = "List them first"
         if self.shown:
             what = f"You haven’t seen row {code(self.ref)}: your last list goes to `#{self.shown}` so far."
             then = "Turn its page first"
-        return Words(what, next=f"{then}. Its numbers are yours alone.", again={f"List {self.service}": again})
+        return Words(what, next=f"{then}. The numbers are yours alone.", again={f"List {self.service}": again})
 
 
 def listed_service(command: Command) -> str:

@@ -258,7 +258,7 @@ def _small_print(route: Route, command: RulesWhich, gap: Gap | None, *, assumed:
         told = ", ".join(code(url, 120) for url in command.others[:MAX_URLS])
         yield f"This is about the first of {len(command.others) + 1:,} URLs. The others: {told}"
     if command.unknown:
-        yield f"{code(command.unknown, 80)} is not the name of one rule, so this covers all of them."
+        yield f"No single rule is called {code(command.unknown, 80)}, so this covers all of them."
     if command.within:
         yield "Only the URL was read. Put a URL with spaces in quotes."
     if assumed:

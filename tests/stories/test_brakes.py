@@ -184,7 +184,7 @@ async def test_a_freeze_holds_only_after_a_click_on_what_it_covers(
     freezes = workspace.bot.gatehouse.changes.freezes
     assert await freezes.all() == []
     shown = alice.slack_text(preview)
-    assert "It holds for you, too. You can lift it alone, others two together." in shown
+    assert "It holds for you, too. You can lift it alone; anyone else needs a second person." in shown
     covers = {"everything": "29 rules, 2 sites and 1 planned", "site:blog": "1 site", "group:Experiments": "1 rule"}
     assert f"It covers {covers.get(what, '23 rules and 1 planned')}" in shown or what == "segment:vip"
     await alice.clicks(preview, "Do it")

@@ -29,13 +29,13 @@ Nothing was changed. It was deleted, or the id has a typo.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
             "no list of rules": """\
-(warning) The rules service has nothing at the address that Gatehouse asked (404).
+(warning) The rules service has nothing at the URL that Gatehouse requested (404).
 Nothing was changed. It answered: 404 with a web page, perhaps of a gateway or a login. RULES_BASE_URL is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`.
 [Check status]
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
             "no list of members": """\
-(warning) The members service has nothing at the address that Gatehouse asked (404).
+(warning) The members service has nothing at the URL that Gatehouse requested (404).
 Nothing was changed. It answered: Site not found. MEMBERS_BASE_URL or the site’s id in MEMBERS_SITES is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`, or to set MEMBERS_EMPTY_TEXT if the site has no members yet.
 [Check status]
 You typed `/rules off Old shop` · Reference `01234567`\
@@ -296,7 +296,7 @@ Its card is further up in this channel.
 (warning) You already approved this.
 Someone else has to approve it, too.\
 """,
-            "no longer planned": "(warning) Delete “Old shop to new shop” is under way, and no longer waits for a time.",
+            "no longer planned": "(warning) Delete “Old shop to new shop” is under way, and no longer planned.",
             "look first": """\
 (warning) The card doesn’t show all of this change.
 Nothing was changed. Open Details, then decide on the card.
@@ -395,7 +395,7 @@ You typed `/rules off Old shop` · Reference `01234567`\
 """,
             "a record that can't be read": """\
 (warning) Gatehouse can’t read its record of change e5f05209.
-Nothing is done about it until the record is mended. Tell your Gatehouse admin; the log has it as unreadable_row.
+Nothing is done about it until the record is repaired. Tell your Gatehouse admin; the log has it as unreadable_row.
 You typed `/gatehouse pending` · Reference `01234567`\
 """,
             "the database": """\
@@ -461,13 +461,13 @@ You typed `/members grant anna@example.com`\
 """,
             "no such number": """\
 (warning) You haven’t seen row `#9`: your last list goes to `#1` so far.
-Turn its page first. Its numbers are yours alone.
+Turn its page first. The numbers are yours alone.
 [List rules]
 You typed `/rules show #9`\
 """,
             "no list yet": """\
 (warning) `#9` means nothing: you haven’t seen a numbered list of members lately.
-Make one first. Its numbers are yours alone.
+List them first. The numbers are yours alone.
 [List members]
 You typed `/members show #9`\
 """,

@@ -138,7 +138,7 @@ def test_records() -> None:
     assert texts(gatehouse.records()) == snapshot(
         {
             "audit": """\
-What happened
+On record
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 “Sale 2026” is off until 2026-11-21 03:24 UTC
@@ -163,8 +163,8 @@ Switch off “Sale 2026” · reverted
 [Refresh]  [Share in channel]\
 """,
             "audit of an approver": """\
-What happened
-What happened by @cara
+On record
+On record by @cara
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Grant Anna Berg access to “vip” on blog `anna.berg@example.com` · denied by @cara
@@ -294,7 +294,7 @@ def test_freezes() -> None:
         {
             "before a freeze": """\
 :snowflake: It covers 29 rules, 2 sites and 1 planned change.
-It holds for you, too. You can lift it alone, others two together.\
+It holds for you, too. You can lift it alone; anyone else needs a second person.\
 """,
             "frozen": """\
 shop.example.com is frozen
@@ -316,7 +316,7 @@ The freeze of everything was lifted
 3 freezes
 (snowflake) shop.example.com is frozen until 2026-11-23 01:24 UTC by @cara (“cutover”)  [Lift]
 (snowflake) Everything is frozen from 2026-11-21 02:24 UTC until 2026-11-23 01:24 UTC by @cara  [Lift]
-(snowflake) *.example.com, except status.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by the policy (“Christmas”)
+(snowflake) *.example.com (except status.example.com) is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by the policy (“Christmas”)
 [Refresh]  [Share in channel]\
 """,
             "no freezes": """\

@@ -159,7 +159,7 @@ This is about the first of 2 URLs. The others: `https://shop.example.com/new`
 (arrow_right_hook) `https://shop.example.com/old` redirects to `https://shop.example.com/new`
 Old shop to new shop   → `https://shop.example.com/new`
 [Show]  [Switch off…]
-`please` is not the name of one rule, so this covers all of them.
+No single rule is called `please`, so this covers all of them.
 [Share in channel]\
 """,
             "shared with the channel": """\
