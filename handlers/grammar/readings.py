@@ -267,6 +267,7 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
             return error.has_verb and not readings.commands
         # Of “grant anna for 7d”, all is read but what is missing.
         is_begun = error.lacks and all(each in VERBS_OF or parse_time(each.split(), 0) for each in readings.unread)
+        is_begun = is_begun or any(kind.writes and kind.verb in readings.unread for kind in error.about)
         return error.has_verb and (bool(is_begun) or not _is_card(readings.commands))
     return not isinstance(error, NotOne) or bool(error.near or error.gap)
 
