@@ -25,7 +25,7 @@ from bot.changes.model.moves import (
     put_off,
 )
 from bot.changes.model.parts import Guard, Held, RevertFailure
-from bot.changes.model.states import IN_EFFECT, State
+from bot.changes.model.states import State
 from bot.changes.refusals import (
     AlreadyDecided,
     ApprovalWaits,
@@ -285,14 +285,13 @@ class Decisions:
             raise TimeIsPast(as_typed)
 
         def update(held: Change) -> Change:
-            if shown_end not in {None, held.request.reverts_at}:
+            moved = _with_end(held, ends_at, by, as_typed)
+            is_as_shown = shown_end in {None, held.request.reverts_at}
+            # What was kept has no end now, but is temporary with the one that it had.
+            is_theirs = held.run.time_changed_by == by if is_back else held.is_temporary
+            if not (is_as_shown and is_theirs and moved.is_temporary):
                 raise NotTemporary(held)
-            is_kept = held.state in IN_EFFECT and held.request.reverts_at is None and held.run.undone is None
-            if not (is_back and is_kept):
-                _end_of(held)
-            if is_back and held.run.time_changed_by != by:
-                raise NotTemporary(held)
-            return _with_end(held, ends_at, by, as_typed)
+            return moved
 
         await self.require(change, Decision.CHANGE_END, by)
         event = "end_restored" if is_back else "end_moved"
@@ -302,10 +301,11 @@ class Decisions:
         """Keep a temporary *change*, without an end; raises NotTemporary, and as `require` does."""
 
         def update(held: Change) -> Change:
-            if held.state not in IN_EFFECT or held.request.reverts_at is None or held.run.undone is not None:
+            # What could not be put back at its end can be kept all the same.
+            kept = replace(held, run=replace(held.run, revert_failure=RevertFailure.NONE))
+            if not kept.is_temporary:
                 raise NotTemporary(held)
-            kept = _with_end(held, None, by)
-            return replace(kept, run=replace(kept.run, revert_failure=RevertFailure.NONE))
+            return _with_end(kept, None, by)
 
         await self.require(change, Decision.CHANGE_END, by)
         return await self.journal.record(change, "made_permanent", by, update, request=request)
@@ -326,13 +326,6 @@ def _with_end(change: Change, ends: datetime | None, by: str, as_typed: str = ""
     """Return *change* with another end, which *by* gave it; None for none."""
     request = replace(change.request, reverts_at=ends, reverts_at_as_typed=as_typed)
     return replace(change, request=request, run=replace(change.run, time_changed_by=by))
-
-
-def _end_of(change: Change) -> datetime:
-    """Return when a temporary *change* ends; raises NotTemporary for any other."""
-    if not change.is_temporary or change.request.reverts_at is None:
-        raise NotTemporary(change)
-    return change.request.reverts_at
 
 
 def is_open(change: Change, decision: Decision) -> bool:

@@ -20,12 +20,17 @@ from bot.policy.model import DEFAULT, PLACE, SLACK_ID, Channels, GuardRule, Poli
 
 log = structlog.get_logger(__name__)
 
+DATE: Final = "write a date and a time, such as 2026-12-18 18:00:00"
 MENDS: Final[Mapping[str, str]] = {
     "bool_parsing": "write true or false",
     "bool_type": "write true or false",
+    "datetime_from_date_parsing": DATE,
+    "datetime_parsing": DATE,
+    "datetime_type": DATE,
     "dict_type": "write a table, such as [roles.oncall]",
     "enum": "write {expected}",
     "extra_forbidden": "is not a setting of a policy",
+    "finite_number": "write a whole number",
     "greater_than_equal": "write {ge} or more",
     "int_from_float": "write a whole number",
     "int_parsing": "write a whole number",
@@ -178,7 +183,7 @@ def _error_words(error: Any) -> str:
         near = get_close_matches(name, KEYS - {name}, 1)
         return f"{MENDS['extra_forbidden']}{f'; did you mean {near[0]}?' if near else ''}"
     words = MENDS.get(error["type"])
-    return words.format_map(error.get("ctx") or {}) if words else error["msg"].removeprefix("Value error, ")
+    return words.format_map(error.get("ctx")) if words else error["msg"].removeprefix("Value error, ")
 
 
 def _locate_error(place: Sequence[str | int], words: str) -> Wrong:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 import pytest
@@ -111,9 +112,12 @@ async def test_a_try_to_end_it_that_failed_is_no_answer(world: World, mine: Repl
             await end(mine.pipeline, await mine.pipeline.journal.get(change.id), "")
         return
 
-    ended = await end(mine.pipeline, change, "")
-    again = await end(mine.pipeline, await mine.pipeline.journal.get(change.id), "")
-    assert (ended.state, ended.id) == (State.APPLIED, again.id)
+    world.clock.moment += HOUR
+    assert await mine.fire_one()
+    ended = await mine.pipeline.journal.get(change.id)
+    again = await end(mine.pipeline, ended, "")
+    assert ended.run.undone is not None
+    assert (again.state, again.id) == (State.APPLIED, ended.run.undone.change)
 
 
 async def _under_way(world: World, mine: Replica, change: Change) -> None:
@@ -166,6 +170,16 @@ async def test_a_click_that_comes_too_late_is_refused_and_leaves_no_trace(
         await case.act(mine.pipeline, seen, "click")
 
     assert now == await state_of(world, mine, seen)
+
+
+async def test_only_who_kept_it_gives_it_its_end_back(world: World, mine: Replica) -> None:
+    change = await renamed(world, mine)
+    await _kept(world, mine, change)
+    end_at, ends = partial(mine.pipeline.decisions.end_at, change, as_typed="", is_back=True), world.clock() + HOUR
+
+    with pytest.raises(NotTemporary):
+        await end_at(by=CARA, ends_at=ends, request="hers")
+    assert (await end_at(by=ALICE, ends_at=ends, request="theirs")).is_temporary
 
 
 async def test_a_set_that_was_let_through_is_not_withdrawn(world: World, mine: Replica) -> None:

@@ -13,7 +13,7 @@ import structlog
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import ChangeRequest, Guard
+from bot.changes.model.parts import ChangeRequest, Guard, Held
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.propose import OWN_UNDO_WITHIN
@@ -140,6 +140,29 @@ async def test_an_approval_counts_though_slack_does_not_say_who_else_approved(wo
     assert (waits.state, [approval.by for approval in waits.decision.approvals]) == (State.PROPOSED, [BOB, CARA])
 
 
+async def test_an_approval_completes_nothing_where_somebody_approved_since_its_look(world: World) -> None:
+    mine, change = await asked(world, POLICIES["two"])
+    await mine.pipeline.journal.count(change, BOB)
+
+    counted = await mine.pipeline.journal.count(change, CARA, completes=True)
+
+    assert counted is not None
+    assert (counted.state, len(counted.decision.approvals)) == (State.PROPOSED, 2)
+
+
+async def test_a_plan_is_held_once_and_only_from_the_start_that_it_has(world: World) -> None:
+    start = world.clock() + timedelta(hours=1)
+    mine, planned = await asked(world, POLICIES["free"], starts_at=start)
+    moved = with_fields(planned, starts_at=start + timedelta(hours=1))
+
+    held = []
+    for change, why in ((moved, Held.LATE), (planned, Held.POLICY), (planned, Held.FROZEN)):
+        await mine.pipeline.journal.hold(change, why)
+        held.append((await mine.pipeline.journal.get(planned.id)).run.held)
+
+    assert held == [Held.NOT, Held.POLICY, Held.POLICY]
+
+
 @pytest.mark.parametrize(
     ("kind", "decision", "able"),
     [
@@ -194,12 +217,19 @@ async def test_who_approved_their_own_request_reads_on_its_card_what_became_of_i
     assert notices(world) == []
 
 
-async def test_what_its_requester_did_not_confirm_in_time_is_on_its_card_alone(world: World) -> None:
+@pytest.mark.parametrize("is_clicked", [True, False])
+async def test_what_its_requester_did_not_confirm_in_time_is_on_its_card_alone(
+    world: World, *, is_clicked: bool
+) -> None:
     mine, change = await asked(world, POLICIES["confirm"])
     assert change.decision.expires is not None
     world.clock.moment = change.decision.expires
 
-    assert await mine.fire_one()
+    if is_clicked:
+        with pytest.raises(AlreadyDecided):
+            await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
+    else:
+        assert await mine.fire_one()
     await deliver(mine)
 
     assert world.cards[change.id].state is State.EXPIRED

@@ -75,6 +75,14 @@ async def test_an_undo_brings_nothing_back_of_what_was_undone(world: World, mine
         await undone(mine, later)
 
 
+async def test_what_was_kept_is_given_back_by_an_undo(world: World, mine: Replica) -> None:
+    await world.begin(POLICIES["free"])
+    for_now = await updated(world, mine, seconds=7200, name="For now", status="Inactive")
+    later = await updated(world, mine, status="Active")
+    await mine.pipeline.decisions.keep(for_now, by=ALICE, request="click")
+    assert (await undone(mine, later)).state is State.APPLIED
+
+
 async def test_an_undo_of_something_older_closes_what_it_takes_away(world: World, mine: Replica) -> None:
     await world.begin(POLICIES["free"])
     older = await updated(world, mine, name="Older")

@@ -383,6 +383,20 @@ async def test_only_what_is_known_not_to_be_done_is_sent_again(
     assert executor.may_be_resent(with_fields(taken, **fields), Reading(reading)) is again
 
 
+async def test_what_may_have_been_sent_is_never_as_if_it_was_not(world: World) -> None:
+    """A process died with it; another one sends it again, and the service takes no requests."""
+    mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
+    change = await kept(world, rename(world))
+    assert await mine.pipeline.journal.claim(change.id) is not None
+    world.clock.moment += OVER
+    world.services.rules.stage.faults.add("429", method="PUT", times=99)
+
+    assert await other.recover_one()
+
+    left = await mine.pipeline.journal.get(change.id)
+    assert (left.state, left.run.resends) == (State.UNKNOWN, 1)
+
+
 @pytest.mark.parametrize(("set_id", "priority"), [(None, Priority.CHANGE), ("f" * 32, Priority.BULK)])
 async def test_what_a_bulk_change_sends_gives_way_to_others(
     world: World, mine: Replica, set_id: str | None, priority: Priority

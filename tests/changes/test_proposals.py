@@ -8,16 +8,17 @@ from typing import Final
 import pytest
 import sqlalchemy as sa
 
+from bot.changes.followups import _is_same_undo
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.obligation import Standing, parts_of, with_parts
 from bot.changes.model.parts import ChangeRequest
-from bot.changes.model.states import State
+from bot.changes.model.states import HOLDING, State
 from bot.changes.proposals import Proposal, Undoing, inverse
 from bot.store.tables import former_ids
 from tests.changes.test_rights_again import rename
-from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World
+from tests.changes.world import ALICE, BOB, OPS, RULE_IDS, Replica, World
 from tests.harness.proposing import with_fields
 
 MEMBER: Final = Target(service="members", site="site_1", key="ann@example.com")
@@ -90,6 +91,16 @@ def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> No
     removal = with_fields(removal, kind=Kind.MEMBER_REMOVE)
 
     assert inverse(removal, [Undoing(removal, None)], by=ALICE, channel=OPS).edit.after == ANN
+
+
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("size", [0, 2])
+def test_an_undo_that_is_under_way_or_done_is_the_answer_to_the_next(state: State, size: int) -> None:
+    done = with_fields(change_of(RULE, {}, {}), size=size)
+    undo = with_fields(done, state=state, requester=BOB)
+    answers = HOLDING if size else HOLDING | {State.APPLIED}
+
+    assert _is_same_undo(undo, done, ALICE, OPS, is_own=False) is (state in answers)
 
 
 async def former_ids_of(world: World) -> dict[str, str]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Guard
-from bot.policy.file import BadPolicy, CurrentPolicy, Wrong, read_policy
+from bot.policy.file import BadPolicy, CurrentPolicy, read_policy
 from bot.policy.model import Policy
 
 GOOD = """\
@@ -161,46 +157,6 @@ def test_what_cannot_be_read_is_told(file: Path, break_it: Callable[[Path], None
         read_policy(str(file))
 
 
-PYDANTIC = re.compile("Input should|Value error|String should|Field required|[A-Z][a-z]+ input")
-"""How its own words begin, which are for programmers."""
-tables = st.sampled_from(
-    ["[channels]", "[roles.a]", "[[guards]]", "[guards]", "[roles]", '[roles."a.b"]', "[roles.a.b]"]
-)
-keys = st.sampled_from(["act", "users", "may", "operation", "guard", "expires", "approvals", "roles", "guards", "é"])
-values = st.one_of(
-    st.sampled_from(['"read"', '"*"', '["*"]', '"confirm"', "1", "[]", "{}", "[[1]]", '"2h"', "1979-05-27", "nan"]),
-    st.integers().map(str),
-    st.text(max_size=5).map(lambda text: f"'{text}'"),
-    st.integers(0, 40).map(lambda depth: "[" * depth + "]" * depth),
-)
-lines = st.one_of(tables, st.builds("{} = {}".format, keys, values), st.text(max_size=20))
-
-
-@pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
-@example(text="[[guards]]\noperation = []")
-@example(text="[[guards]]\nexpires = 0")
-@given(text=st.one_of(st.text(), st.lists(lines, max_size=12).map("\n".join)))
-def test_no_text_makes_it_fail_otherwise(file: Path, text: str) -> None:
-    file.write_bytes(text.encode("utf-8", "surrogatepass"))
-
-    wrong: Sequence[Wrong] = ()
-    try:
-        assert isinstance(read_policy(str(file)), Policy)
-    except BadPolicy as error:
-        wrong = error.wrong
-    assert [each for each in wrong if PYDANTIC.match(each.words)] == []
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
-@given(raw=st.binary())
-def test_nor_do_any_bytes(file: Path, raw: bytes) -> None:
-    file.write_bytes(raw)
-
-    with suppress(BadPolicy):
-        assert isinstance(read_policy(str(file)), Policy)
-
-
 @pytest.mark.parametrize("value", ["[" * 5000 + "]" * 5000, "9" * 5000])
 def test_what_is_too_long_is_told(file: Path, value: str) -> None:
     file.write_text(f"x = {value}")
@@ -240,13 +196,6 @@ def test_a_broken_file_leaves_the_old_policy_in_force_and_says_so_until_it_is_ri
     settled(current)
     assert current.trouble is None
     assert current().guard_for(Kind.RULE_DELETE).approvals == 3
-
-
-def test_at_the_start_there_is_no_older_one_to_stay_with(file: Path) -> None:
-    file.write_text("[")
-
-    with pytest.raises(BadPolicy):
-        CurrentPolicy(str(file))
 
 
 def test_without_a_file_the_policy_is_the_one_without_roles() -> None:

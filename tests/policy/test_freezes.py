@@ -90,6 +90,11 @@ def test_a_freeze_covers_what_it_names_and_what_may_be_that(
     assert Freeze.model_validate(TIMES | freeze).covers(edit) is is_covered
 
 
+def test_a_freeze_ends_later_than_it_begins() -> None:
+    with pytest.raises(ValidationError, match="ends before it begins"):
+        Freeze.model_validate(TIMES | {"to": TIMES["from"]})
+
+
 @pytest.mark.parametrize("name", ["Berlin", "Europe", "", "../etc/passwd", "Europe/Berlin\x00", "Ä" * 300])
 def test_a_time_zone_is_one_that_there_is(name: str) -> None:
     with pytest.raises(ValidationError, match="isn't a time zone"):

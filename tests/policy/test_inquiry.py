@@ -9,7 +9,7 @@ import pytest
 from bot.changes.model.edits import Kind, Need
 from bot.changes.model.parts import Guard
 from bot.policy.access import MAX_UNANSWERED, Access
-from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
+from bot.policy.inquiry import DirectoryUnavailable, EmailUnknown, NotAllowed, is_same_person
 from bot.policy.model import GuardRule, Person, Policy, Role, Why
 from tests.harness.directories import Directory
 
@@ -124,6 +124,12 @@ async def test_a_form_from_anywhere_opens_for_those_who_have_the_right_somewhere
         await rights.require(ANN, None, "member.add")
 
     assert directory.asked == ["S0SUPPORT", "S0SUPPORT"]
+
+
+@pytest.mark.parametrize(("one", "other"), [("", "ben@example.com"), ("ben@example.com", ""), ("", "")])
+def test_of_two_accounts_of_which_one_has_no_email_nobody_knows_whose_they_are(one: str, other: str) -> None:
+    with pytest.raises(EmailUnknown):
+        is_same_person(Person(ANN, mailbox=one), Person(BEN, mailbox=other))
 
 
 @pytest.mark.parametrize("approvers", [("named", "oncall"), ("named",)])

@@ -15,6 +15,7 @@ ROLES: Final = {
     "leads": {"users": ["U0CARA001"], "may": ["*"]},
     "oncall": {"groups": ["S0ONCALL1"], "may": ["*"]},
     "empty": {"may": ["approve"]},
+    "team": {"channels": ["C0OPS0001"], "may": ["read"]},
 }
 KNOWN: Final = {"group": ["Group_sales"], "segment": ["vip"], "site": ["blog"]}
 ALL: Final = {"operation": "*", "guard": "confirm"}
@@ -37,6 +38,8 @@ ALL: Final = {"operation": "*", "guard": "confirm"}
         ([ALL | {"guard": "approve", "approvers": ["empty"]}], ["it needs 1, and 0 could"]),
         ([ALL | {"guard": "approve", "approvers": ["leads"], "approvals": 2}], ["it needs 2, and 1 could"]),
         ([ALL | {"guard": "approve", "approvers": ["leads", "oncall"], "approvals": 2}], []),
+        ([ALL | {"guard": "approve", "approvers": ["team"]}], []),
+        ([ALL | {"guard": "approve"}], []),
     ],
 )
 def test_guards_that_are_likely_a_mistake(guards: list[dict[str, Any]], doubts: list[str]) -> None:

@@ -1,13 +1,11 @@
-"""The recipes that decide by what is touched, each as a story; and several guards in one change, and another one in between."""
+"""The recipes that decide by what is touched, each as a story."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
@@ -78,39 +76,3 @@ async def test_staff_needs_a_ticket_and_a_lead(workspace: Sandbox, cara: Colleag
     await open_details(cara, card)
     await cara.clicks(card, "v1.decide.approve")
     await bob.sees_change(of="anna.berg", where=lambda change: change.request.reason_url.endswith("SUP-123"))
-
-
-THREE: Final = """
-[[guards]]
-operation = "*"
-host = "shop.example.com"
-guard = "none"
-
-[[guards]]
-operation = "*"
-host = "m.shop.example.com"
-guard = "confirm"
-
-[[guards]]
-operation = "*"
-host = "www.shop.example.com"
-guard = "approve"
-"""
-
-
-@pytest.mark.policy(THREE)
-async def test_a_bulk_change_meets_the_strictest_of_its_items_and_a_policy_that_was_tightened(
-    workspace: Sandbox, alice: Colleague, policy: Path
-) -> None:
-    await alice.does("/rules off Redirect_chk01 Redirect_chk02 Redirect_login")
-    card = await alice.sees_change(state=State.PROPOSED)
-    assert (await alice.change_of(card)).decision.guard is Guard.APPROVE
-
-    await alice.does("/rules set Redirect_chk02 description=x")
-    card = await alice.sees_change(of="Redirect_chk02", state=State.PROPOSED)
-    assert (await alice.change_of(card)).decision.guard is Guard.CONFIRM
-    policy.write_text(THREE.replace('"confirm"', '"approve"'))
-    for _ in range(2):
-        workspace.bot.gatehouse.access.policy.look()  # type: ignore[attr-defined]  # as every few seconds
-    await alice.clicks(card, "Change rule")
-    assert "stricter" in alice.slack_text(await alice.sees_problem())

@@ -10,7 +10,7 @@ from bot.changes.model.states import State
 from handlers.changes.people import mention
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
-from tests.harness.colleague import Colleague, undone
+from tests.harness.colleague import Colleague
 
 OLD: Final = "Redirect_x1old"
 TICKETS: Final = """
@@ -73,14 +73,6 @@ async def test_a_form_stays_until_its_reason_is_one(alice: Colleague) -> None:
     alice.fills(Why="SUP-7")
     assert await alice.submits() == {}
     await alice.sees_change(of="Older shop")
-
-
-@pytest.mark.policy(TICKETS)
-async def test_an_undo_has_its_reason_in_what_it_undoes(alice: Colleague, cara: Colleague) -> None:
-    await alice.says(f"/rules off {OLD} because SUP-1")
-    card = await alice.sees_change(of=OLD)
-    await cara.clicks(card, "Undo")
-    await alice.sees_change(of=OLD, where=undone)
 
 
 NOTIFIED: Final = """
