@@ -64,9 +64,9 @@ class RateLimiter:
     def take(self, rate: Rate, user: str) -> None:
         """Count one act; raises TooFast where it exceeds *rate*, without counting it."""
         now = self.now().timestamp()
-        if len(self._acts) > MAX_KEYS:  # before the key is looked up: this drops empty entries, too
+        if len(self._acts) > MAX_KEYS:  # before the key is looked up, which adds an empty entry
             # No rate looks further back than an hour.
-            self._acts = {known: acts for known, acts in self._acts.items() if acts and now - acts[-1] < 3600}
+            self._acts = {known: acts for known, acts in self._acts.items() if now - acts[-1] < 3600}
         acts = self._acts.setdefault((rate.what, user), deque())
         # Where the clock was set back, later times are dropped.
         while acts and not 0 <= now - acts[0] < rate.seconds:

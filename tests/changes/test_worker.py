@@ -42,21 +42,6 @@ async def test_an_outage_of_hours_is_a_few_lines_and_one_traceback() -> None:
     assert max(pauses) == MAX_BACKOFF_SECONDS
 
 
-async def test_a_loop_ends_when_it_is_cancelled() -> None:
-    working = asyncio.Event()
-
-    async def work() -> float:
-        working.set()
-        return 3600
-
-    loop = asyncio.create_task(repeat("outbox", work))
-    await working.wait()
-    loop.cancel()
-
-    with pytest.raises(asyncio.CancelledError):
-        await loop
-
-
 async def test_no_more_is_claimed_than_can_be_done_at_once_and_the_next_as_soon_as_one_ends() -> None:
     jobs, full, last_begun = ["ends", "hangs", "last"], asyncio.Event(), asyncio.Event()
     ends = asyncio.Event()

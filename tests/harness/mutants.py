@@ -2,8 +2,9 @@
 
 FILE: one file, or several files and folders. N: how many of all their conditions are tried (10), as SEED has it (0). The tests
 are those of the fast lane beside the module (tests/changes for bot/changes) or that import it, and the NETS of its package;
-they are collected once, and each mutant has them in a process of its own, up to the first that fails. Nothing is written:
-what changes is the code of a function that is there already. So conditions outside of functions aren't tried.
+they are collected and run once as it is. Each mutant has, in a process of its own and up to the first that fails, those that
+call the function that it changes. Nothing is written: what changes is the code of a function that is there already. So
+conditions outside of functions aren't tried.
 
 mutmut, cosmic-ray and mutatest want a run of all tests first, or change the tree that they work in.
 """
@@ -12,15 +13,18 @@ from __future__ import annotations
 
 import ast
 import gc
+import json
 import os
 import random
 import sys
+import tempfile
+import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from types import CodeType, FunctionType
-from typing import Final, NamedTuple
+from types import CodeType, FrameType, FunctionType
+from typing import IO, Final, NamedTuple
 
 import pytest
 
@@ -31,7 +35,7 @@ FLIPPED: Final[dict[type[ast.cmpop], str]] = {
 NETS: Final = {
     "changes": "obligations temporary undo approvals limits requests frozen planned sets last_act told resumed"
     " slack_in_trouble after_a_crash",
-    "policy": "server/check rights approvals frozen limits requests",
+    "policy": "server/check by_what_is_touched reasons rights approvals frozen limits requests",
     "clients": "incomplete_lists gateways odd_data real_rules",
 }
 """What else tests a package, the quick and general ones first; stories, unless they lie elsewhere."""
@@ -41,9 +45,13 @@ SURVIVED, KILLED, NOT_TRIED = 0, 1, 2
 
 
 class Mutant(NamedTuple):
-    """The module at *path* with one condition changed. *about*: the line, the condition, and what it became."""
+    """The module at *path* with one condition changed, of the function that begins in line *begins*.
+
+    *about*: the line, the condition, and what it became.
+    """
 
     path: Path
+    begins: int
     about: str
     source: str
 
@@ -58,8 +66,9 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     functions = [
         each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
-    within = [node for function in functions for statement in function.body for node in ast.walk(statement)]
-    for node in {id(each): each for each in within}.values():
+    # An inner function comes after the one that it is in.
+    within = {node: each for each in functions for statement in each.body for node in ast.walk(statement)}
+    for node, function in within.items():
         changed: list[str] = []
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in FLIPPED:
             parts = ast.unparse(node.left), FLIPPED[type(node.ops[0])], ast.unparse(node.comparators[0])
@@ -74,7 +83,8 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
             end = starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
             raw = source.encode()
             made = (raw[:begin] + f"({text})".encode() + raw[end:]).decode()
-            yield Mutant(path, f"{node.lineno}: {ast.unparse(node)}  ->  {text}", made)
+            begins = min(each.lineno for each in (function, *function.decorator_list))
+            yield Mutant(path, begins, f"{node.lineno}: {ast.unparse(node)}  ->  {text}", made)
 
 
 def nearest_tests(path: Path) -> list[str]:
@@ -124,8 +134,11 @@ class Trial:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        if os.waitpid(_start(session.items), 0)[1]:
-            raise session.Failed
+        with tempfile.TemporaryFile("w+") as calls:
+            if os.waitpid(_start(session, session.items, calls=calls), 0)[1]:
+                raise session.Failed
+            calls.seek(0)
+            called = dict(zip(session.items, json.load(calls), strict=True))
         items: dict[str, list[pytest.Item]] = {}
         for item in session.items:
             items.setdefault(str(item.path.relative_to(Path.cwd())), []).append(item)
@@ -138,28 +151,47 @@ class Trial:
                 self.tally[end] += 1
                 print(f"{end}  {done.path}:{done.about}", flush=True)
             if mutant is not None:
-                chosen = [item for file in nearest_tests(mutant.path) for item in items.get(file, [])]
-                running[_start(chosen, mutant)] = mutant
+                near = [item for file in nearest_tests(mutant.path) for item in items.get(file, [])]
+                chosen = [item for item in near if f"{mutant.path.resolve()}:{mutant.begins}" in called[item]]
+                running[_start(session, chosen, mutant)] = mutant
         return True
 
 
-def _start(items: Sequence[pytest.Item], mutant: Mutant | None = None) -> int:
-    """Start the tests in a process that ends at the first that fails, KILLED, else SURVIVED; return its id."""
+def _start(
+    session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant | None = None, calls: IO[str] | None = None
+) -> int:
+    """Start the tests in a process that ends at the first that fails, KILLED, else SURVIVED; return its id.
+
+    *calls* gets, of each test, every function of the bot that it called, by file and first line.
+    """
     if pid := os.fork():
         return pid
-    status = NOT_TRIED
+    status, ours = NOT_TRIED, str(Path("bot").resolve())
+    called: list[dict[str, None]] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and (code := frame.f_code).co_filename.startswith(ours):
+            called[-1][f"{code.co_filename}:{code.co_firstlineno}"] = None
+
     try:
-        items[0].config.pluginmanager.unregister(name="terminalreporter")
+        session.config.pluginmanager.unregister(name="terminalreporter")
         if mutant is not None:
             put_in_place(mutant)
         status = KILLED
         for item, after in zip_longest(items, items[1:]):
+            if calls is not None:  # for each, as some have a profile of their own
+                called.append({})
+                threading.setprofile(note)
+                sys.setprofile(note)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
-            if item.session.testsfailed:
+            if session.testsfailed:
                 print("" if mutant else f"{item.nodeid} fails as it is.", end="", flush=True)
                 break
         else:
             status = SURVIVED
+        if calls is not None:
+            json.dump(called, calls)
+            calls.flush()
     finally:
         os._exit(status)
 
