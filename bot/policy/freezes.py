@@ -78,7 +78,7 @@ class Freeze(BaseModel):
             return False
         if edit.target.service == "members":
             return matches_any(edit.target.site or "", self.excepted)
-        everywhere = bool(edit.hosts) and all(matches_any(host, self.excepted) for host in edit.hosts)
+        everywhere = all(matches_any(host, self.excepted) for host in edit.hosts)
         return everywhere or _is_named(edit, self.excepted)
 
 
