@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from bot.clients.cache import Kept
@@ -16,6 +17,7 @@ from bot.members.model import Member, known_segments
 from bot.rules.lint.coverage import hosts_of
 from bot.rules.model import Rule
 from bot.text.emails import BadEmail, checked_email
+from bot.threads import run_uncollected
 from handlers.blocks.messages import Message
 from handlers.changes.deleted import find_deleted
 from handlers.changes.requests import resolve_end, resolve_start, zone_of
@@ -189,9 +191,8 @@ class Guesses:
         named = dict(zip(self._gatehouse.sites, members, strict=True))
         missing = tuple(name for name, there in {"rules": rules, **named}.items() if there is None)
         people = {name: there or () for name, there in named.items()}
-        # In a thread, for a hundred thousand names would hold up the event loop.
-        known = await asyncio.to_thread(_build_known, rules or (), people, dict(groups.names) if groups else {})
-        known = replace(known, missing=missing)
+        build = partial(_build_known, rules or (), people, dict(groups.names) if groups else {})
+        known = replace(await run_uncollected(build), missing=missing)
         self._kept.put((lists, known))
         return known
 
