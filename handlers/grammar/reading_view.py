@@ -69,7 +69,11 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
     shown, impossible = readings.commands, readings.impossible
     if len({type(each) for each in meant}) == 1 and isinstance(meant[0], RulesMake):
         meant = meant[:1]  # how much of the URL is asked in the form, too
-    lines = [*_unread_names(readings.missing), *([f"*{impossible.says}*"] if impossible else [])]
+    names = join_words([esc(each, 60) for each in readings.missing])
+    lines = (
+        [f"*The names of {names} couldn’t be read just now*, so what is called so isn’t recognized."] if names else []
+    )
+    lines += [f"*{impossible.says}*"] if impossible else []
     lines += [unread_line(readings.unread)] if readings.unread else []
     if len(meant) == 1:
         lines.append(f"I understood: {messages.as_sentence(sentence(meant[0], context))}")
@@ -90,14 +94,6 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
     footer = _footer(asked, attempted=bool(meant) or names_things)
     blocks = [messages.section("\n".join(lines)), *messages.actions(buttons), footer]
     return messages.message(impossible.says if impossible else "I don’t understand all of it", blocks)
-
-
-def _unread_names(missing: Sequence[str]) -> list[str]:
-    """Return the line that says why names may not have been recognised, if that is so."""
-    names = join_words([esc(each, 60) for each in missing])
-    return (
-        [f"*The names of {names} couldn’t be read just now*, so what is called so isn’t recognized."] if names else []
-    )
 
 
 def _form_button(command: Command, number: int) -> Block | None:

@@ -817,14 +817,16 @@ ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
 
 def _take_filters(said: Sentence) -> None:
     """Take what a list can be narrowed down by, with a “not” right before it; and prepositions of what is named."""
+    is_of_rules = not said.is_about_members or not {"rule", "rules"}.isdisjoint(said.spoken)
+    states = {*STATUSES} & {*said.spoken} if is_of_rules else frozenset()
     for at, word in enumerate(said.words):
         before, after = said.before(at), said.after(at)
         is_turned = not (REVERSING - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
         is_state, is_mine = _is_state(said, at), word == "i" and "did" in said.words and said.question
-        is_type = word in TYPES and ({word, after} & LISTED or TYPES[word] in {"Redirect", "Cancel"})
+        is_type = is_of_rules and word in TYPES and ({word, after} & LISTED or TYPES[word] in {"Redirect", "Cancel"})
         if word in {"on", "by"} and after == "":
             said.take(at)
-        elif word in {*STATUSES} & {*said.spoken} and (is_state or word not in {"on", "off", "live"} or after is None):
+        elif word in states and (is_state or word not in {"on", "off", "live"} or after is None):
             if before in GOING or (is_turned and before not in NEGATIONS):
                 continue
             status = STATUSES[word] if before not in NEGATIONS else {"on": "off", "off": "on"}[STATUSES[word]]
@@ -876,14 +878,15 @@ def _show_things(said: Sentence) -> Shown:
     is_list = _is_list(said)
     urls = [url for typed in said.urls for url in _with_host(typed, said)]
     has_paths = any(url.startswith("/") for url in said.urls)
-    asks_any = is_list or not {"rule", "any", "changed", "happened"}.isdisjoint(said.spoken)
+    asks_any = is_list or "status" in said.filters or not {"rule", "any", "changed", "happened"}.isdisjoint(said.spoken)
     lists = [url for url in said.urls if asks_any and not urlsplit(url).path]
     shown: list[Command] = [RulesWhich(url) for url in urls] if has_paths else []
     shown += [RulesWhich(urls[0], tuple(urls[1:]))] if urls and not has_paths else []
     shown = [RulesList(url=url.removeprefix("https://")) for url in lists] or shown
     is_turned = not (REVERSING - {"only"}).isdisjoint(said.words)  # “except those of a group”
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups if not is_turned]
-    happened = said.act == "history" or said.question == "when" or bool(said.question and PAST & {*said.words})
+    is_when = said.question == "when" and {"until", "till", "does", "will"}.isdisjoint(said.spoken)
+    happened = said.act == "history" or is_when or bool(said.question and PAST & {*said.words})
     searches = said.part and said.act in {"", "show"} and len(said.rules) == 1
     if searches and (is_list or (len(said.rules[0]) > 1 and not said.question)):
         shown.append(RulesList(said.part))

@@ -134,7 +134,7 @@ TYPES: Final = map_words(
 )
 TOPICS: Final = map_words(
     {
-        "check": "loop loops circles duplicate duplicates shadowed conflict conflicts overlap fighting broken_rules broken…rules",
+        "check": "loop loops looping circles duplicate duplicates shadowed conflict conflicts overlap fighting broken…rules",
         "segments": "segments plan tier tiers",
         "groups": "groups folders",
         "freezes": "frozen freeze freezes froze locked",
@@ -206,8 +206,9 @@ IMPOSSIBLE: Final = _read_impossible(
 Gatehouse blocks URLs, not IP addresses. > rules new block > ip ips subnet vpn firewall
 Rules match URLs: they can’t tell countries, browsers or visitors apart. > > visitors country countries geo geoip europe germany
     france italy russia china usa uk user_agent user_agents browser browsers chrome safari googlebot bots crawlers iphone iphones
-    android mobile_users mobile_visitors cookie cookies referer if_header with_header logged_in_users
-Rules have no order: of two that match a URL, either may act. > rules check > priority order_of the_order above_the below_the
+    android device devices mobile_users mobile_visitors cookie cookies referer if_header with_header logged_in_users
+Rules have no order: of two that match a URL, either may act. > rules check > priority order_of the_order comes_first above_the
+    below_the
 A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test rollout rotate
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
     status_code permanent_redirect permanently

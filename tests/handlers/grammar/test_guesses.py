@@ -362,7 +362,7 @@ def test_a_question_offers_no_change(asks: str, stated: str) -> None:
         ("/members since when does Anna Berg have vip", MembersWhy((ANNA,), "vip")),
         ("/members has Anna Berg vip", MembersWhy((ANNA,), "vip")),
         ("/members when does Anna Berg's vip end?", MembersWhy((ANNA,), "vip")),
-        ("/rules until when is Old shop off", RulesHistory(OLD)),
+        ("/rules until when is Old shop off", RulesShow(OLD)),
         (f"/rules to where does {SHOP}/old go", RulesWhich(f"{SHOP}/old")),
         ("/rules which rules are temporary", GatehousePlanned()),
         ("/gatehouse what is planned?", GatehousePlanned()),
