@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from bot.rules.lint.coverage import to_switch
 from bot.rules.model import USUAL_RULE_ID
+from bot.text.emails import BadEmail
 from bot.text.names import MIN_PART, fold_name
 from bot.text.times import Kind, ParsedTime, parse_since, parse_time
 from handlers.gatehouse.commands import (
@@ -260,7 +261,8 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
     """Whether *error*, which says what a command lacks, or what isn't there and what is like it, helps more than incomplete
     *readings* of the same text.
     """
-    if not readings.unread or readings.meant or readings.impossible:
+    is_no_name = isinstance(error, BadEmail) and bare(error.name) in NO_NAMES  # “why did my change …”
+    if not readings.unread or readings.meant or readings.impossible or is_no_name:
         return False
     if isinstance(error, Unclear):
         if any(kind.verb in ASKING for kind in error.about):  # “which colleague …” asks for no URL
@@ -540,6 +542,7 @@ def _offer(said: Sentence) -> Readings | None:
     strangers = _strangers(said.known, changes)
     unread = (*_unread(said, changes, idle), *strangers)
     verbs = {VERBS_OF.get(bare(word), said.act) for text in unread for word in text.split()}
+    verbs |= {*said.spoken} & {"on", "off"} if said.other_times and said.act in STATUSES else set()
     if said.is_quoted or not verbs <= {said.act, *LOOKING} or not REVERSING.isdisjoint(said.words):
         return None  # “old shop off and chat widget on” asks for two changes
     if not unread:
@@ -578,7 +581,7 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
     """Return *commands* with the times, the reason and the site that were said, as parsed from their own text: a button does
     what was shown. Those that can't be parsed are left out.
     """
-    common = {name: value for name in COMMON if (value := getattr(said, name))}
+    common = {name: value for name in ("expiry", "start", "because", "site", "at") if (value := getattr(said, name))}
     common |= {"since": _look_back(said)} | {name: value for name, (value, _) in said.filters.items()}
     read: dict[Command, None] = {}
     for command in commands:
@@ -590,10 +593,6 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
         if type(again) is type(command):
             read[again] = None
     return tuple(read)
-
-
-COMMON: Final = ("expiry", "start", "because", "site", "at")
-"""Parts of a sentence that are fields of commands."""
 
 
 def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) -> tuple[str, ...]:
@@ -895,8 +894,8 @@ def _show_things(said: Sentence) -> Shown:
         of_rule: type[RulesHistory | RulesShow] = RulesHistory if is_past else RulesShow
         shown += [of_rule(key) for mention in said.rules for key in mention]
     words = PAST | {*STATUSES, *TYPES} if said.rules or said.urls else PAST
-    has_no_past = lists or said.segments  # neither a list nor who has a segment says what was done
-    return [*shown, *_show_people(said, happened=happened)], frozenset() if has_no_past else words
+    # Neither a list nor who has a segment says what was done.
+    return [*shown, *_show_people(said, happened=happened)], frozenset() if lists or said.segments else words
 
 
 def _is_list(said: Sentence) -> bool:

@@ -168,9 +168,7 @@ LISTED: Final = frozenset({"rules", "ones"} | {word for word in TYPES if word.en
 NO_NAMES: Final = frozenset().union(
     *(FILLERS, REVERSING, LACKING, PRONOUNS, SEVERAL, PAST, TYPES, STATUSES, TOPICS),
     *(re.split("[_…]", verb) for verb in VERBS_OF),
-    word_set(
-        ", and or plus as because lost lose loose loses asks asked tries tried paid pays bought left keeps more again"
-    ),
+    word_set(", and or plus as because lost lose loses asks tries tried paid pays bought left keeps more again"),
 )
 """Words beside a part of a name that don't belong to it."""
 AFTER_ALL: Final = ".,;:!?…"
