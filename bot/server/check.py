@@ -129,7 +129,7 @@ async def _database(local: LocalSettings) -> Finding:
 
 
 async def _agents(settings: Settings) -> Sequence[Finding]:
-    """Check that Gatehouse, where it runs, lists its tools to whoever signs as Slack does."""
+    """Check that the running Gatehouse lists its tools in answer to a request that is signed as Slack signs."""
     if not settings.agents:
         return []
     try:
