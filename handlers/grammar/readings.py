@@ -885,7 +885,8 @@ def _show_things(said: Sentence) -> Shown:
     is_turned = not (REVERSING - {"only"}).isdisjoint(said.words)  # “except those of a group”
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups if not is_turned]
     is_when = said.question == "when" and {"until", "till", "does", "will"}.isdisjoint(said.spoken)
-    happened = said.act == "history" or is_when or bool(said.question and PAST & {*said.words})
+    asks = said.question or "who" in said.spoken
+    happened = said.act == "history" or is_when or bool(asks and PAST & {*said.words})
     searches = said.part and said.act in {"", "show"} and len(said.rules) == 1
     if searches and (is_list or (len(said.rules[0]) > 1 and not said.question)):
         shown.append(RulesList(said.part))
