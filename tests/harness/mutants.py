@@ -3,8 +3,8 @@
 FILE: one file, or several files and folders. N: how many of all their conditions are tried (10), as SEED has it (0). The tests
 are those of the fast lane beside the module (tests/changes for bot/changes) or that import it, and the NETS of its package;
 they are collected and run once as it is. Each mutant has, in a process of its own and up to the first that fails, those that
-call the function that it changes. Nothing is written: what changes is the code of a function that is there already. So
-conditions outside of functions aren't tried.
+call the function that it changes; what they don't notice, mypy may. Nothing is written: what changes is the code of a function
+that is there already. So conditions outside of functions aren't tried.
 
 mutmut, cosmic-ray and mutatest want a run of all tests first, or change the tree that they work in.
 """
@@ -16,6 +16,7 @@ import gc
 import json
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import threading
@@ -125,6 +126,13 @@ def put_in_place(mutant: Mutant) -> None:
             each.__code__ = changed[each.__code__]
 
 
+def is_refused_by_mypy(path: Path, source: str) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        (made := Path(folder, path.name)).write_text(source)
+        mypy = [sys.executable, "-m", "mypy", "--shadow-file", *map(str, (path, made, path))]
+        return subprocess.run(mypy, check=False, stdout=subprocess.DEVNULL).returncode == 1  # noqa: S603  ours
+
+
 class Trial:
     """Runs the collected tests for each of *mutants*, AT_ONCE at a time; *tally*: how many ended how."""
 
@@ -148,6 +156,8 @@ class Trial:
                 pid, status = os.wait()
                 done = running.pop(pid)
                 end = {SURVIVED: "SURVIVED", NOT_TRIED: "not tried"}.get(os.waitstatus_to_exitcode(status), "killed  ")
+                if end == "SURVIVED" and is_refused_by_mypy(done.path, done.source):
+                    end = "by mypy "
                 self.tally[end] += 1
                 print(f"{end}  {done.path}:{done.about}", flush=True)
             if mutant is not None:
@@ -205,9 +215,11 @@ def main(wanted: str, many: int, seed: int) -> None:
     print(f"{len(found)} conditions, {len(trial.mutants)} tried", flush=True)
     lane = ["-m", "not (slow or browser or drill or postgres)"]
     plain = ["-qq", "-n0", "--timeout=60", "-pno:randomly", "-pno:cacheprovider", "--inline-snapshot=disable"]
-    if pytest.main([*plain, *lane, *tests], plugins=[trial]):
-        sys.exit("These tests don't pass as it is.")
-    print(f"{trial.tally['killed  ']} of {trial.tally['killed  '] + trial.tally['SURVIVED']} were noticed.")
+    fails = any(is_refused_by_mypy(each, each.read_text()) for each in {each.path for each in trial.mutants})
+    if fails or pytest.main([*plain, *lane, *tests], plugins=[trial]):
+        sys.exit("Its tests or mypy don't pass as it is.")
+    noticed, by_mypy = trial.tally["killed  "] + trial.tally["by mypy "], trial.tally["by mypy "]
+    print(f"{noticed} of {noticed + trial.tally['SURVIVED']} were noticed, {by_mypy} of them by mypy alone.")
 
 
 if __name__ == "__main__":
