@@ -73,10 +73,10 @@ class Answer:
 
     @property
     def says_absent(self) -> bool:
-        """Whether it is a 404 in the service's own words: a gateway sends one, in JSON or text, while the service restarts."""
+        """Whether a 404 is in the service's own words: a gateway sends one, in JSON or text, while the service restarts."""
         with suppress(ValueError):
             document = self.document()
-            return self.status == NOT_FOUND and isinstance(document, dict) and document.get("success") is False
+            return isinstance(document, dict) and document.get("success") is False
         return False
 
     @property

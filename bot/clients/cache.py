@@ -119,7 +119,6 @@ class SharedList(Generic[T]):
         self._text_of = text_of
         self._index = Kept[tuple[Listing[T], asyncio.Task[SearchIndex[T]]]]()
         self._context = CallContext()
-        self.on_drop(self._index.drop)
 
     def with_context(self, context: CallContext) -> Self:
         """Return a view of this list that sends requests with this *context* and shares its cache."""

@@ -162,5 +162,6 @@ BY_STATUS: Final[dict[int, type[Refusal]]] = {401: Unauthorized, 403: Unauthoriz
 
 def refusal(service: str, status: int, message: str) -> Refusal:
     """Return the exception for a clear refusal: chosen by its *message*, or else by its *status*."""
-    kind = BY_MESSAGE.get(message.strip().rstrip(".").casefold()) or BY_STATUS.get(status, Refused)
-    return kind(service, message or f"status {status}", status)
+    words = shorten(message)
+    kind = BY_MESSAGE.get(words.rstrip(".").casefold()) or BY_STATUS.get(status, Refused)
+    return kind(service, words or f"status {status}", status)

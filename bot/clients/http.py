@@ -255,10 +255,10 @@ class Service:
         body = bytearray()
         async for chunk in response.aiter_bytes():
             body += chunk
-            if len(body) > most and not response.is_success:
-                return bytes(body[:most])
             if len(body) > most:
-                raise TooLarge(self.name, f"over {most:,} bytes")
+                if response.is_success:
+                    raise TooLarge(self.name, f"over {most:,} bytes")
+                return bytes(body[:most])
         return bytes(body)
 
 

@@ -171,7 +171,7 @@ class Lists(Generic[T]):
         try:
             answer = await self.service.read(*self.path, priority=priority, query=query, slash=self.slash)
         except (NotFound, WrongAddress) as error:
-            if self.service.empty_text and str(error) == self.service.empty_text:
+            if str(error) == self.service.empty_text:
                 return Page([], None, None)
             raise WrongAddress(self.service.name, str(error)) from error
         document = await self.opened(self.service, answer)

@@ -89,7 +89,7 @@ def _fields(document: Any, records: list[Any]) -> Iterator[tuple[tuple[str, ...]
 
     A first or last record that has no field in common with the others is a note about the list.
     """
-    names = _names_of(records[len(records) // 2]) if len(records) > 2 else frozenset()
+    names = _names_of(records[len(records) // 2]) if records else frozenset()
     notes = [each for each in (*records[:1], *records[-1:]) if names and names.isdisjoint(_names_of(each))]
     for name, value in [field for each in (document, *notes) if isinstance(each, dict) for field in each.items()]:
         if name in NESTS and isinstance(value, dict):

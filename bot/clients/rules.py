@@ -69,18 +69,18 @@ class RuleBodies:
         A refused body did nothing, so another may be sent. Where no mend helps, raises the first refusal.
         """
         mends = FOR_NEW if new else FOR_STORED
-        first: InvalidPayload | Refused | None = None
+        refusals: list[InvalidPayload | Refused] = []
         for sending, each in _distinct_bodies(body, (self._learned.get(mends, ()), *mends)):
             try:
                 answer = await send(sending)
             except (InvalidPayload, Refused) as error:
-                first = first or error
-                if not _is_about_whole_body(first):
+                refusals.append(error)
+                if not _is_about_whole_body(refusals[0]):
                     raise
             else:
-                self._learned |= {} if first is None else {mends: each}
+                self._learned |= {mends: each} if refusals else {}
                 return answer
-        raise first or AssertionError("nothing was sent")
+        raise refusals[0]
 
 
 def _distinct_bodies(body: Body, ways: Iterable[Mends]) -> Iterator[tuple[Body, Mends]]:
@@ -267,8 +267,10 @@ class GroupsClient(GroupsReader):
         incomplete list.
         """
         found = await self._list.read(self._context.priority)
-        known = next((group for group in found.known if group.id == group_id), None)
-        return known or next((group for group in found.whole() if group.id == group_id), None)
+        known = {group.id: group for group in found.known}
+        if group_id not in known:
+            found.whole()
+        return known.get(group_id)
 
     async def update(self, group: Group) -> Group:
         """Replace the group by *group*, which must be complete; return it as the service now has it.

@@ -44,7 +44,7 @@ def checked_base(base_url: str, *, insecure_http: bool) -> Base:
     """Return the parts of a service's base URL; raises BadUrl for one that a key must not be sent to."""
     try:
         parts = urlsplit(base_url.strip())
-        host, read_as = parts.hostname or "", ada_url.URL(base_url.strip()).hostname.strip("[]")
+        host, read_as = parts.hostname, ada_url.URL(base_url.strip()).hostname.strip("[]")
         netloc = httpx.URL(f"{parts.scheme}://{parts.netloc}/").netloc.decode("ascii")
     except (ValueError, httpx.InvalidURL):
         raise BadUrl("this is not a URL") from None  # it may hold a password, so its text must not be shown

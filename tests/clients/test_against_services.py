@@ -54,7 +54,7 @@ async def members_client(services: Services, site: str = "site_1") -> AsyncItera
         yield MembersClient(service, site)
 
 
-@pytest.mark.slow
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("name", "choice"), EVERY_SWITCH)
 async def test_rules_work_under_every_switch(services: Services, name: str, choice: str) -> None:
     services.switch(**{name: choice})
@@ -76,7 +76,7 @@ async def test_rules_work_under_every_switch(services: Services, name: str, choi
             await rules.get(made.id)
 
 
-@pytest.mark.slow
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("name", "choice"), EVERY_SWITCH)
 async def test_members_work_under_every_switch(services: Services, name: str, choice: str) -> None:
     services.switch(**{name: choice})

@@ -20,6 +20,7 @@ from bot.clients.urls import BadUrl, Base, checked_base
     [
         (418, b"", True),
         (418, b"<html>", False),
+        (429, b"<html>", True),
         *((status, b"\n<!DOCTYPE html>", status in {405, 413, 415}) for status in range(400, 429)),
         (403, b"no", True),
         (400, b'{"success": false, "message": "cut', True),
@@ -27,7 +28,7 @@ from bot.clients.urls import BadUrl, Base, checked_base
         (404, b'{"success": false}', True),
         (404, b'{"message": "no Route matched"}', False),
         (404, b"404 page not found", False),
-        (404, b"", False),
+        *((404, body, False) for body in (b"", b"[]")),
         (400, b'{"success": false}', True),
         (400, b'{"success": true}', False),
         (400, b'{"message": "no"}', True),

@@ -106,6 +106,7 @@ SAYS: Final[Mapping[str, float | None]] = {
     f"{NOON}\r\nRetry-After: Fri, 31 Dec 9999 23:59:59 GMT": MAX_NAMED_SECONDS,
     "Retry-After: Sun, 22 Nov 2026 12:01:30 GMT": None,
     f"{NOON}\r\nRetry-After: Sun, 22 Nov 2026 12:01:30 -0000": None,
+    "Date: Sun, 22 Nov 2026 12:00:00 -0000\r\nRetry-After: Sun, 22 Nov 2026 12:01:30 GMT": None,
     f"{NOON}\r\nRetry-After: Fri, 31 Dec 99999999999 23:59:59 GMT": None,
     f"{NOON}\r\nRetry-After: Sun, 22 Nov 2026 12:01:30 +99999999999999": None,
     "Date: soon\r\nRetry-After: later": None,

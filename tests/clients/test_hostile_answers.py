@@ -153,23 +153,6 @@ def test_a_number_that_python_cannot_convert_leaves_the_rest_readable(digits: in
     assert type(parse_json(b"9" * digits)) is kind
 
 
-async def test_reads_at_one_time_share_one_flight() -> None:
-    calls = 0
-
-    async def count(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal calls
-        calls += 1
-        body = b'{"success": true, "data": []}'
-        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
-        await writer.drain()
-
-    async with playing(count) as url, Service("rules", url, {}, limits=LIMITS) as service:
-        client = RulesClient(service)
-        await asyncio.gather(*(client.all() for _ in range(20)))
-        await client.recent()
-    assert calls == 1
-
-
 ODD: Final = r"""
 status and headers           | body                                        | rules read                 | members read                   | rule created             | member added
 308 Location: https://k3y.a/ |                                             | 308, a redirect            | =                              | =                        | =
