@@ -128,9 +128,7 @@ class Approvers:
         if (approvers, user) not in self._looked_at:
             try:
                 acts = acts_of_approval(self.wanted, approvers, self.requester)
-                self._looked_at[approvers, user] = user != self.requester and await self.access.is_allowed(
-                    user, self.channel, *acts
-                )
+                self._looked_at[approvers, user] = await self.access.is_allowed(user, self.channel, *acts)
             except DirectoryUnavailable as error:
                 # Failures are remembered, too: waiting again for a Slack that doesn't answer would take too long.
                 self._looked_at[approvers, user] = error
@@ -269,11 +267,10 @@ class Access:
             break_glass=decision.break_glass,
         )
         both = strictest([then, now])
-        alone = both.self_approval and decision.self_approval
         is_same = both.approvers == decision.approvers
         summoned = decision.summoned if is_same else policy.named_ids(both.approvers)
         found = replace(both.decision, approvers_summoned=decision.approvers_summoned or not is_same)
-        return decision.with_requirements_of(replace(found, self_approval=alone, summoned=summoned))
+        return decision.with_requirements_of(replace(found, summoned=summoned))
 
     async def look_at_groups(self) -> None:
         """Look up every user group of the policy, so that the directory knows which are missing; ignores outages of Slack."""

@@ -89,12 +89,7 @@ def summary(path: str | None, policy: Policy) -> str:
     """Say in a few words where *policy* comes from, and how much of it there is."""
     if path is None:
         return "no file, so the defaults hold"
-    counts = {
-        ("role", "roles"): len(policy.roles),
-        ("guard", "guards"): len(policy.guards),
-        **({("freeze", "freezes"): len(policy.freeze)} if policy.freeze else {}),
-    }
-    return f"{path}: " + ", ".join(f"{count} {words[count != 1]}" for words, count in counts.items())
+    return f"{path} (roles: {len(policy.roles)}, guards: {len(policy.guards)}, freezes: {len(policy.freeze)})"
 
 
 def read_policy(path: str) -> Policy:

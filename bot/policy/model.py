@@ -161,7 +161,7 @@ def _in_list(value: Any) -> Any:
 
 
 def _require_group(pattern: str) -> str:
-    if not RULE_ID.fullmatch(pattern.replace("*", "")) and pattern != "*":
+    if not RULE_ID.fullmatch(pattern.replace("*", "x")):
         raise ValueError(f"“{pattern[:40]}” is not the id of a group: see `/rules groups` for their ids")
     return pattern
 

@@ -17,8 +17,6 @@ from bot.policy.model import GuardRule, Policy, Role, Why
 from tests.changes.test_rights_again import names, rename, settled
 from tests.changes.world import ALICE, BOB, CARA, DAN, POLICIES, ROLES, Replica, World, renames, replica
 
-pytestmark = pytest.mark.slow
-
 CHIEFS: Final = Role(users=(DAN,), may=("read",))
 
 
@@ -99,12 +97,14 @@ async def test_what_the_policy_forbids_by_now_is_forbidden(
 
 
 async def test_what_asks_for_an_approval_by_now_can_be_approved_and_its_card_says_so(world: World) -> None:
-    mine, change = await asked(world, policy(Guard.CONFIRM), policy(Guard.APPROVE, approvers=["leads"]))
+    mine, change = await asked(
+        world, policy(Guard.CONFIRM, notify=["oncall"]), policy(Guard.APPROVE, approvers=["leads"])
+    )
     assert await why_not(mine, change, Decision.CONFIRM, ALICE) is PolicyTightened
     while await mine.outbox.deliver_one():
         pass
-    card = world.cards[change.id]
-    assert (card.decision.guard, card.decision.summoned) == (Guard.APPROVE, ROLES["leads"].users)
+    found = world.cards[change.id].decision
+    assert (found.guard, found.summoned, found.approvers_summoned) == (Guard.APPROVE, ROLES["leads"].users, True)
 
     await mine.pipeline.decisions.decide(await mine.pipeline.journal.get(change.id), Decision.APPROVE, CARA)
 

@@ -27,7 +27,7 @@ ALL: Final = {"operation": "*", "guard": "confirm"}
         ([ALL | {"group": "Group_s*"}, ALL | {"segment": "VIP"}, ALL | {"site": "blog", "host": "a.example"}, ALL], []),
         ([ALL | {"operation": "rule.*", "segment": "vip"}], ["fits no change"]),
         ([ALL | {"operation": "member.grant", "host": "a.example"}], ["fits no change"]),
-        ([ALL | {"operation": "freeze"}], ["fits no change"]),
+        ([ALL, ALL | {"operation": "freeze"}], ["fits no change"]),
         ([ALL | {"group": "Group_gone"}], ["isn't there: Group_gone"]),
         ([ALL | {"segment": ["vip", "renamed"]}], ["isn't there: renamed"]),
         ([ALL, ALL | {"operation": "rule.delete", "host": "a.example"}], ["never counts, since guards.1"]),
