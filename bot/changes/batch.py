@@ -13,7 +13,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.events import event_of
-from bot.changes.execute import END_PASSED, TOO_OLD, Executor
+from bot.changes.execute import Executor
 from bot.changes.journal import Journal, slices
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
@@ -330,7 +330,7 @@ class BatchWorker:
         """End *whole*: as done where any item was done, or may have been; the card has the outcome of each item."""
         tally = await self.journal.store.items.tally(whole.id)
         done = tally.of(DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}) > 0
-        was_begun = done or whole.run.attempt > 1
-        if was_begun and isinstance(refusal, Refused) and refusal.code in {TOO_OLD, END_PASSED}:
+        # Where it was begun, it came to its end too late, which is no refusal.
+        if whole.run.attempt > 1 and isinstance(refusal, Refused):
             refusal = None
         await self.executor.end(whole, Finish(why=refusal) if done else Fail(why=refusal))

@@ -34,13 +34,14 @@ def _expiry_time(change: Change) -> datetime | None:
     return change.decision.expires if change.state is State.PROPOSED else None
 
 
-def _start_time(change: Change) -> datetime | None:
+def start_time(change: Change) -> datetime | None:
+    """Return when a planned *change* begins; None for any other, and where it is held."""
     return change.request.starts_at if change.state is State.PLANNED and not change.run.held else None
 
 
 def _start_notice_time(change: Change) -> datetime | None:
     """Return the time ten minutes before the start; None for a change that was planned at shorter notice."""
-    starts, decided = _start_time(change), change.decision.decided_at or change.created
+    starts, decided = start_time(change), change.decision.decided_at or change.created
     return starts - TELL_BEFORE if starts is not None and starts - decided > 2 * TELL_BEFORE else None
 
 
@@ -62,7 +63,7 @@ def _offer_time(change: Change) -> datetime | None:
 
 DUE_TIMES: Final[Mapping[Purpose, Callable[[Change], datetime | None]]] = {
     Purpose.EXPIRE: _expiry_time,
-    Purpose.START: _start_time,
+    Purpose.START: start_time,
     Purpose.REVERT: _revert_time,
     Purpose.REMIND: _reminder_time,
     Purpose.STARTS: _start_notice_time,

@@ -329,6 +329,6 @@ def _with_end(change: Change, ends: datetime | None, by: str, as_typed: str = ""
 
 
 def is_open(change: Change, decision: Decision) -> bool:
-    """Whether there is still something to decide; a change that waits for its service may still be withdrawn."""
-    waits = change.state is State.PLANNED or (change.state is State.APPROVED and bool(change.run.waits))
+    """Whether there may be something to decide; a change that waited for its service may still be withdrawn, until it begins."""
+    waits = change.state is State.PLANNED or bool(change.run.waits)
     return change.state is State.PROPOSED or (decision is Decision.WITHDRAW and waits)

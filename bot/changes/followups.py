@@ -14,7 +14,7 @@ from bot.changes.model.items import NOT_DONE, Item, Outcome
 from bot.changes.model.moves import Withdraw
 from bot.changes.model.obligation import Standing
 from bot.changes.model.parts import Cause, CauseKind, Guard
-from bot.changes.model.states import HOLDING, IN_EFFECT, LIVE, State
+from bot.changes.model.states import HOLDING, LIVE, State
 from bot.changes.proposals import (
     NothingToDo,
     Proposal,
@@ -161,13 +161,12 @@ class FollowUps:
         return done
 
     async def _done_of(self, change: Change) -> Sequence[Change]:
-        """Return *change*, or its items in order, as far as they took effect, as far as is known, and were not undone."""
+        """Return *change*, which took effect and was not undone, or its items for which that is so, in order."""
         done = [change]
         if change.is_bulk:
             items = await self._items_of(change, (Outcome.APPLIED, Outcome.UNSETTLED))
             done = [*(await self.store.changes.get_many([each.change_id for each in items if each.change_id])).values()]
-        found = [each for each in done if each.state in IN_EFFECT and each.run.undone is None]
-        return sorted(found, key=lambda each: each.item_number)
+        return sorted(done, key=lambda each: each.item_number)
 
     async def look(self, change: Change) -> Sequence[tuple[Undoing, Collection[Standing]]]:
         """Return what *change* did and no later one took away, each with what its open parts show; raises a ClientError."""

@@ -12,7 +12,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.admission import require_admission
-from bot.changes.consequences import follow_move, record, set_due
+from bot.changes.consequences import follow_move, record, set_due, start_time
 from bot.changes.effects import mark_effects
 from bot.changes.events import count_ends, event_of, event_of_claim, event_of_move, event_of_request
 from bot.changes.model.change import Change
@@ -226,8 +226,7 @@ class Journal:
         now = self.now()
 
         def keep(planned: Change) -> Change:
-            is_same = planned.state is State.PLANNED and planned.request.starts_at == change.request.starts_at
-            if not is_same or planned.run.held:
+            if start_time(planned) != change.request.starts_at:
                 return planned
             run = replace(planned.run, held=why, held_at=now)
             run = run if lost is None else replace(run, why_not=LostRight(who=lost.user, why=lost.why))

@@ -90,7 +90,7 @@ class Proposer:
         if freeze is not None:
             if not rule.break_glass:
                 raise Frozen(freeze)
-            asked = max(asked or Guard.CONFIRM, Guard.CONFIRM, key=STRENGTH.index)
+            asked = Guard.CONFIRM
         ends = (change.request.starts_at, LATE_START), (change.request.reverts_at, timedelta())
         limits = [at + more for at, more in ends if at is not None]
         guard = max(rule.guard, asked or Guard.NONE, key=STRENGTH.index)

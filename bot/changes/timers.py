@@ -97,8 +97,7 @@ class TimerWorker:
         edits_of = self.pipeline.freezes.edits_of
         targets = {edit.target for edit in await edits_of(change) if edit.target.key}
         for other in await self.journal.store.changes.find_due(change.edit.target) if targets else ():
-            comes_first = other.id != change.id and _is_due(other) and _turn(other) < _turn(change)
-            if comes_first and targets & {edit.target for edit in await edits_of(other)}:
+            if _turn(other) < _turn(change) and targets & {edit.target for edit in await edits_of(other)}:
                 return False
         return True
 
@@ -195,17 +194,12 @@ def _why_left(change: Change, revert: Change | None, found: Collection[Standing]
     return failures.get(revert.state, RevertFailure.PARTLY)
 
 
-def _is_due(change: Change) -> bool:
-    """Whether a change with a timer is still to begin, or to be reverted."""
-    return change.state is State.PLANNED or change.is_temporary
-
-
 def _turn(change: Change) -> tuple[datetime, bool, float]:
     """Return the sort key of a due change: its time; at the same time ends come before starts, and the newest ends first."""
-    if change.state is State.PLANNED:
-        return change.request.starts_at or change.created, True, change.created.timestamp()
-    made = change.run.finished_at or change.created
-    return change.request.reverts_at or made, False, -made.timestamp()
+    is_start = change.state is State.PLANNED
+    due = change.request.starts_at if is_start else change.request.reverts_at
+    made = (change.run.finished_at or change.created).timestamp()
+    return due or change.created, is_start, made if is_start else -made
 
 
 def _cause(change: Change, timer: Delivery, now: datetime) -> Cause:

@@ -18,8 +18,6 @@ from bot.changes.refusals import AlreadyDecided
 from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, renames
 from tests.harness.proposing import CHANGES
 
-pytestmark = pytest.mark.slow
-
 RULES: Final = Target(service="rules")
 
 

@@ -182,13 +182,17 @@ async def test_only_who_kept_it_gives_it_its_end_back(world: World, mine: Replic
     assert (await end_at(by=ALICE, ends_at=ends, request="theirs")).is_temporary
 
 
-async def test_a_set_that_was_let_through_is_not_withdrawn(world: World, mine: Replica) -> None:
+async def test_a_set_that_was_let_through_is_not_withdrawn_and_a_done_one_not_stopped(
+    world: World, mine: Replica
+) -> None:
     whole = await _set(world, mine)
-
     with pytest.raises(AlreadyDecided):
         await mine.pipeline.decisions.decide(whole, Decision.WITHDRAW, ALICE)
-
     assert (await mine.pipeline.journal.get(whole.id)).state is State.APPROVED
+
+    assert await mine.carry_out_a_set()
+    with pytest.raises(AlreadyDecided):
+        await mine.pipeline.decisions.stop(whole, by=ALICE, request="click")
 
 
 async def requested(world: World, change_id: str) -> Entry:

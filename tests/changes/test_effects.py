@@ -66,11 +66,15 @@ async def undone(mine: Replica, change: Change) -> Change:
     return await mine.pipeline.followups.undo(await mine.pipeline.journal.get(change.id), by=ALICE, channel=OPS)
 
 
-async def test_an_undo_brings_nothing_back_of_what_was_undone(world: World, mine: Replica) -> None:
+@pytest.mark.parametrize("is_over", [False, True])
+async def test_an_undo_brings_nothing_back_of_what_was_undone_or_is_over(
+    world: World, mine: Replica, *, is_over: bool
+) -> None:
     await world.begin(POLICIES["free"])
     for_now = await updated(world, mine, seconds=7200, name="For now", status="Inactive")
     later = await updated(world, mine, status="Active")
-    assert (await undone(mine, for_now)).state is State.APPLIED
+    world.clock.moment += timedelta(hours=2 * is_over)
+    assert is_over or (await undone(mine, for_now)).state is State.APPLIED
     with pytest.raises(NothingComesBack):
         await undone(mine, later)
 

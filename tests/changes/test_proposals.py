@@ -86,11 +86,14 @@ def test_what_is_sent_of_a_rule_has_nothing_that_only_its_service_sets(target: T
     assert with_parts(parts_of(edit), {"name": "Old"}, edit, {"id": "7", "name": "New"}) == sent
 
 
-def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> None:
-    removal = change_of(MEMBER, ANN | {"createdAt": 1}, None)
-    removal = with_fields(removal, kind=Kind.MEMBER_REMOVE)
+@pytest.mark.parametrize(("made", "live", "then"), [(None, None, ANN), (RENAMED, {"name": "Theirs"}, ANN | {"at": 1})])
+def test_a_member_comes_back_without_the_fields_that_the_service_made_up_and_an_edited_one_keeps_them(
+    made: Document | None, live: Document | None, then: Document
+) -> None:
+    change = change_of(MEMBER, ANN | {"at": 1}, made)
+    change = with_fields(change, kind=Kind.MEMBER_REMOVE if made is None else Kind.MEMBER_UPDATE)
 
-    assert inverse(removal, [Undoing(removal, None)], by=ALICE, channel=OPS).edit.after == ANN
+    assert inverse(change, [Undoing(change, live)], by=ALICE, channel=OPS).edit.after == then
 
 
 @pytest.mark.parametrize("state", State)

@@ -102,13 +102,6 @@ async def test_what_is_no_group_is_not_asked_for_again_at_once(services: Service
     assert len(services.rules.calls("GET")) == 1
 
 
-async def test_some_seconds_share_one_read(services: Services, client: GroupsClient) -> None:
-    for _ in range(5):
-        assert await client.groups() == SEEDED
-
-    assert len(services.rules.calls("GET")) == 1
-
-
 @pytest.mark.threat("B7")
 @pytest.mark.parametrize("group_id", ["", "..", "../rules/x", "a/b", "a b"])
 async def test_what_cannot_be_an_id_is_refused_before_anything_is_sent(

@@ -48,6 +48,7 @@ async def test_who_could_make_the_change_may_drop_a_request_that_waits_for_its_r
     alice: Colleague, cara: Colleague
 ) -> None:
     waiting = await alice.says(f"/rules delete {OLD}")
+    assert (await cara.change_of(await cara.says(f"/rules delete {OLD}"))).state is State.PROPOSED
 
     await cara.clicks(waiting, "v1.decide.keep")
     await alice.sees_change(state=State.CANCELLED, where=lambda change: change.decision.decided_by == cara.id)

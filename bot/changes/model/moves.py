@@ -209,7 +209,7 @@ class MarkUnknown(_Sent):
 
     def apply(self, change: Change, at: datetime) -> Change:
         made = super().apply(change, at)
-        return replace(made, run=replace(made.run, accepted=made.run.accepted or self.accepted))
+        return replace(made, run=replace(made.run, accepted=self.accepted))
 
 
 # A process executes a change
