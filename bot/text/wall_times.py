@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,13 +29,14 @@ DATES: Final = (
     (re.compile(r"(?<!\S)month(\d\d) (\d{1,2})(?: (20\d\d))?(?!\S)"), "mdy"),
 )
 NEXT_WEEK: Final = re.compile(r"(?<!\S)next week(?!\S)")
-END_OF: Final = re.compile(r"(?<!\S)end (?:day|week|next week|month|year)(?!\S)")
+END_OF: Final = re.compile(r"(?<!\S)end (?:day|week|next week|month(?:\d\d)?|year)(?!\S)")
 ENDS: Final = {
     "end day": "",
     "end week": "friday",
     "end next week": "friday next week",
     "end month": "end of month",
     "end year": "12-31",
+    **{f"end month{month:02}": f"{month:02}-{monthrange(2026, month)[1]}" for month in range(1, 13)},
 }
 """The days at whose ends they are."""
 DAY: Final = re.compile(
