@@ -140,6 +140,8 @@ async def _target_filters(text: str, every: Filters, gatehouse: Gatehouse) -> Fi
     for about in (*exact, named, part, replace(every, reason=text)):
         if await gatehouse.store.audit.find(about, 1):
             return about
+    if "@" in text:  # of a member nothing may be on record
+        return part
     if "rules" not in every.unreadable:
         try:
             return replace(every, targets=await _rule_targets((await find_rule(text, gatehouse)).id, gatehouse))

@@ -90,7 +90,7 @@ class GatehousePlanned(GatehouseCommand):
     page: int | None = takes(PAGE)
 
 
-EVERYTHING: Final = frozenset({"everything", "all"})
+EVERYTHING: Final = frozenset({"everything", "all", "all changes", "any changes"})
 NAMED: Final = re.compile(r"(group|site|segment):(.+)", re.IGNORECASE)
 HOST: Final = re.compile(r"(?:https?://)?((?:[\w*-]+\.)+[\w*-]+|localhost)/?", re.IGNORECASE)
 
