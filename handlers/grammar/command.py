@@ -45,7 +45,8 @@ class Certain(Unclear):
     """A text of which it is certain what it asks for, and that this can't be done: no other meaning is looked for."""
 
 
-FILTER: Final = re.compile(r"([a-z]+):(.*)", re.DOTALL | re.IGNORECASE)
+FILTER: Final = re.compile(r"[-–—]*([a-z]+)[:=](.*)", re.DOTALL | re.IGNORECASE)
+"""``status:on``, and what people type who are used to other tools: ``--status=on``."""
 
 
 class Rest:

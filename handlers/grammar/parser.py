@@ -27,6 +27,7 @@ from handlers.grammar.command import Command, Rest, Unclear, command_prefix, sla
 from handlers.grammar.fields import NUMBER, is_reference
 from handlers.grammar.time_fields import time_in_reason
 from handlers.grammar.tokens import IN_EMAIL, MAX_COMMAND, WEB, Word, clean_text, split
+from handlers.grammar.vocabulary import ASKING
 from handlers.members.commands import MembersCommand, MembersList, MembersMenu, MembersShow, MembersWhy
 from handlers.rules.command_fields import MADE
 from handlers.rules.commands import RulesCommand, RulesList, RulesMenu, RulesNew, RulesShow, RulesWhich
@@ -151,7 +152,9 @@ def _unknown_command(service: str, first: Word, rest: Sequence[Word]) -> Unclear
     near = process.extract(verb, gentle.keys(), scorer=OSA.distance, score_cutoff=_wrong_letters(verb), limit=6)
     about = list(dict.fromkeys(gentle[name] for name, _, _ in near))[:3]
     what = f"Unknown command “{_clip(first.text)}”."
-    if not about and rest:  # a sentence, of which the first word is no more to blame than the others
+    if rest and (
+        not about or verb in ASKING
+    ):  # a sentence, of which the first word is no more to blame than the others
         what = f"I don’t understand “{_clip(' '.join(word.text for word in (first, *rest)))}”."
     return Unclear(what, about=about)
 

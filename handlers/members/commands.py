@@ -76,6 +76,8 @@ class ToSegments(Segments):
         words = [word.keyword for word in rest.words]
         at = words.index("to") if "to" in words else len(words)
         named, rest.words = rest.words[at + 1 :], rest.words[:at]
+        if stray := next((word for word in named if word.keyword in {"the", "with", "segment", "segments"}), None):
+            raise rest.unclear_error(f"“{stray.text}” isn’t a segment. Write only segments after “to”.")
         return _read_segments(named)
 
     def write(self, value: Sequence[str]) -> str:
