@@ -8,7 +8,6 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Final, Generic, Self, TypeVar
 
 from bot.members.model import Member
@@ -58,10 +57,8 @@ class Names(Generic[T]):
         """
         if exact := self.find_exact(text):
             return exact
-        wanted = Wanted(text)
-        beginnings = map(self._words.texts_from, dict.fromkeys(WORD.findall(fold_name(text))))
-        found: dict[str, None] = {}
-        for place in self._words.places_in(min(beginnings, key=self._words.count, default=range(0))):
+        wanted, found = Wanted(text), dict[str, None]()
+        for place in min(map(self._words.places_from, WORD.findall(fold_name(text))), key=len, default=()):
             named = self._named(self._things[place])
             if wanted.fit(named) in MENTION:
                 found[named.id] = None
@@ -98,19 +95,14 @@ class _Places:
     def places_of(self, text: str) -> Sequence[int]:
         """Return the places of the things that have *text*."""
         at = bisect_left(self._texts, text)
-        return self.places_in(range(at, at + 1)) if self._texts[at : at + 1] == [text] else ()
+        return self._places_in(at, at + 1) if self._texts[at : at + 1] == [text] else ()
 
-    def texts_from(self, start: str) -> range:
-        """Return the range of the texts that begin with *start*."""
-        return range(bisect_left(self._texts, start), bisect_left(self._texts, start + LAST))
+    def places_from(self, start: str) -> Sequence[int]:
+        """Return the places of the things that have texts that begin with *start*, with repetitions."""
+        return self._places_in(bisect_left(self._texts, start), bisect_left(self._texts, start + LAST))
 
-    def places_in(self, some: range) -> Sequence[int]:
-        """Return the places of the things that have *some* of the texts, with repetitions."""
-        return self._places[self._starts[some.start] : self._starts[some.stop]]
-
-    def count(self, some: range) -> int:
-        """Return how many places `places_in` returns for *some* of the texts."""
-        return self._starts[some.stop] - self._starts[some.start]
+    def _places_in(self, first: int, end: int) -> Sequence[int]:
+        return self._places[self._starts[first] : self._starts[end]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +138,10 @@ class Known:
         hosts: Sequence[str] = (),
     ) -> Known:
         sites_of: dict[str, tuple[str, ...]] = {}
-        people: dict[str, Member] = {}
+        people = {member.email: member for there in (members or {}).values() for member in there}
         for site, there in (members or {}).items():
-            # Cached, so that all members of the same sites share one tuple: there may be a hundred thousand of them.
-            with_one_more = cache(lambda sites, site=site: (*sites, site))
             for member in there:
-                sites_of[member.email] = with_one_more(sites_of.get(member.email, ()))
-                people[member.email] = member
+                sites_of[member.email] = (*sites_of.get(member.email, ()), site)
         return cls(
             rules=Names(rules, named_rule),
             groups=Names([Group(id=key, name=name) for key, name in (groups or {}).items()], named_group),

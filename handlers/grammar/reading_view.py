@@ -13,7 +13,7 @@ from handlers.gatehouse.commands import GatehouseAudit, GatehouseStatus
 from handlers.grammar.command import Command, slash
 from handlers.grammar.command_sentences import MAX_NAMED, Context, rule_list, sentence, with_name
 from handlers.grammar.fields import filters_of
-from handlers.grammar.readings import Readings
+from handlers.grammar.readings import CARDS, Readings
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
@@ -32,34 +32,36 @@ from handlers.rules.commands import (
     RulesDelete,
     RulesEdit,
     RulesExport,
+    RulesHistory,
     RulesList,
     RulesMake,
     RulesNew,
     RulesOff,
+    RulesOn,
     RulesSet,
     RulesShow,
     RulesWhich,
 )
 
 
-def with_reading_line(
-    message: Message, command: Command, titles: Mapping[str, str], unread: Sequence[str] = ()
-) -> Message:
-    """Return *message* under a line on how the text was read that it answers; what wasn't understood comes first.
+def with_reading_line(message: Message, command: Command, titles: Mapping[str, str], readings: Readings) -> Message:
+    """Return *message*, which *command* of *readings* is answered with, under a line on how the text was read; what wasn't
+    understood comes first.
 
     *titles*: the names of rules by id.
     """
     if not (text := command_text(with_name(command, titles))):
         return message
     words = f"Read as {code(slash(text), 400)}"
-    lines = [*([messages.section(unread_line(unread))] if unread else []), messages.context(words)]
-    return messages.message(message.text, [*lines, *message.blocks])
+    told = [messages.section("\n".join(lines))] if (lines := _doubts(readings)) else []
+    return messages.message(message.text, [*told, messages.context(words), *message.blocks])
 
 
-def unread_line(unread: Sequence[str]) -> str:
-    """Return the line about what was not understood."""
+def _doubts(readings: Readings) -> list[str]:
+    """Return the lines about what can't be done, and what was not understood."""
+    unread, lines = readings.unread, [f"*{readings.impossible.says}*"] if readings.impossible else []
     quoted = ", ".join(quote(each, 60) for each in unread[:MAX_NAMED]) + (", …" if len(unread) > MAX_NAMED else "")
-    return f":warning: *I’m not sure what to do with* {quoted}."
+    return [*lines, f":warning: *I’m not sure what to do with* {quoted}."] if unread else lines
 
 
 def unclear_message(readings: Readings, meant: Sequence[Command], context: Context, *, asked: str) -> Message:
@@ -70,17 +72,12 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
     if len({type(each) for each in meant}) == 1 and isinstance(meant[0], RulesMake):
         meant = meant[:1]  # how much of the URL is asked in the form, too
     names = join_words([esc(each, 60) for each in readings.missing])
-    lines = (
-        [f"*The names of {names} couldn’t be read just now*, so what is called so isn’t recognized."] if names else []
-    )
-    lines += [f"*{impossible.says}*"] if impossible else []
-    lines += [unread_line(readings.unread)] if readings.unread else []
+    lines = [f"*The names of {names} couldn’t be read just now*, so what is called so isn’t recognized."] * bool(names)
+    lines += _doubts(readings)
     if len(meant) == 1:
         lines.append(f"I understood: {messages.as_sentence(sentence(meant[0], context))}")
         lines += rule_list(meant[0], context)
-    names_things = not readings.is_guess and all(
-        isinstance(each, RulesShow | MembersShow | MembersWhy) for each in shown
-    )
+    names_things = not readings.is_guess and all(isinstance(each, CARDS) for each in shown)
     buttons = [_form_button(each, number) for number, each in enumerate(meant)] if len(meant) == 1 else []
     if not any(buttons):
         offered = (
@@ -99,7 +96,7 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
 def _form_button(command: Command, number: int) -> Block | None:
     """Return the button of a form that asks for the rest of *command*."""
     match command:
-        case RulesOff(refs=(_,)) | MembersGrant():
+        case RulesOff(refs=(_,)) | RulesOn(refs=(_,)) | MembersGrant():
             return ask_button(f"{_verb_label(command)}…", command, number)
         case RulesNew() | RulesEdit() | RulesCopy() | MembersAdd() | MembersEdit():
             return run_button("Open the form…", command, number)
@@ -121,16 +118,19 @@ def _thing_label(command: Command, context: Context) -> str:
             what = f"Export {command.service}" if is_export else command.service.capitalize()
             filters = [*filter(None, [command.text]), *(" ".join(each) for each in filters_of(command).items())]
             return f"{what}: {', '.join(filters) or 'all'}"
-        case GatehouseAudit(since=str(since)):
-            return f"Changes since {since}"
+        case RulesHistory(ref=ref):
+            return f"History: {context.titles.get(ref, ref)}"
+        case GatehouseAudit(ref=ref, since=since) if ref or since:
+            begins = since and (since if since.startswith(("in ", "last ")) else f"since {since}")
+            return f"Changes: {', '.join(filter(None, [ref and context.titles.get(ref, ref), begins]))}"
         case _:
             return command.label or command.summary
 
 
-def preview(readings: Sequence[Command], context: Context, *, asked: str, facts: str = "") -> Message:
+def preview(readings: Sequence[Command], context: Context, *, asked: str, facts: str = "", note: str = "") -> Message:
     """Return the card of what would be done, with a button that does it; of several readings, a button for each.
 
-    *facts*: what to know of the only one, in mrkdwn.
+    *facts*: all there is to know of the only one, in mrkdwn; *note*: a line that is no reason to do it without a further look.
     """
     footer = [_footer(asked, attempted=any(each.writes for each in readings))]
     first = readings[0]
@@ -143,7 +143,7 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str, facts:
             blocks += _reading_blocks(each, context, turn_button(_verb_label(each), each, number))
         return messages.message("Which one do you mean?", [*blocks, *footer])
     buttons = [_do_it_button(first, SHOWN if facts else "0"), _change_button(first)]
-    blocks = [*_reading_blocks(first, context), *([messages.section(facts)] if facts else [])]
+    blocks = [*_reading_blocks(first, context), *map(messages.section, filter(None, (facts, note)))]
     return messages.message(sentence(first, context), [*blocks, *messages.actions(buttons), *footer])
 
 

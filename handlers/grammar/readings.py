@@ -19,6 +19,7 @@ from bot.text.names import MIN_PART, fold_name
 from bot.text.times import Kind, ParsedTime, parse_since, parse_time
 from handlers.gatehouse.commands import (
     GatehouseAudit,
+    GatehouseDigest,
     GatehouseFreezes,
     GatehouseHelp,
     GatehousePending,
@@ -27,7 +28,7 @@ from handlers.gatehouse.commands import (
     GatehouseUndo,
     GatehouseWhoami,
 )
-from handlers.grammar.command import Command, Unclear
+from handlers.grammar.command import FILTER, Command, Unclear
 from handlers.grammar.fields import NUMBER, expand_rows, reason_in
 from handlers.grammar.known import MAX_READINGS, Known, Names, word_set
 from handlers.grammar.parser import VERBS, parse, refs_of
@@ -113,6 +114,12 @@ HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re
 ADDRESSEE: Final = re.compile(r"""(?:"[^"]{1,80}"|(?:[^\W\d_a-z][\w.'-]{0,40} ){1,3}) ?<([^<>\s@]+@[^<>\s]+)>""")
 """A person as mail programs write one: ``Tom Meier <tom@example.com>``."""
 
+TIME: Final = r"(?=\d|(?:mon|tue|wed|thu|fri|sat|sun|tom|noon|midn))"
+TURNED: Final = re.compile(
+    rf"(?i)(?:,|\band|\bthen) (?:(?:then|put|turn|switch|it|back) )*(?:on|off|back)(?: again)?(?: at| on)? {TIME}"
+)
+"""Before the end of “on at 9 and off again at 10”."""
+
 
 @dataclass(frozen=True, slots=True)
 class Readings:
@@ -127,7 +134,7 @@ class Readings:
     missing: tuple[str, ...] = ()
     """The services and sites whose names could not be read in time."""
     impossible: Impossible | None = None
-    """What the text asks for and can't be done."""
+    """What the text asks for, or has a word of, and can't be done."""
     is_guess: bool = False
     """Whether the commands may be about something else than the text, so that they are only offered."""
 
@@ -160,6 +167,8 @@ class Sentence:
     """The words that are parts of names."""
     spoken: list[str] = field(default_factory=list)
     """The words that are neither in quotes nor a whole name."""
+    asked: list[str] = field(default_factory=list)
+    """Those up to the end of the first sentence with a verb: what follows explains."""
     filters: dict[str, tuple[str, str]] = field(default_factory=dict)
     """What a list can be narrowed down by: for each field of commands, its value, and the words that say it."""
     groups: list[str] = field(default_factory=list)
@@ -240,7 +249,7 @@ def read(root: str, text: str, known: Known) -> Readings:
 
     *root* is empty where none was given. Raises Unclear for a time that could mean several things, and for what lacks a rule.
     """
-    words = split(ADDRESSEE.sub(r"\1", clean_text(text)))
+    words = split(TURNED.sub(" until ", ADDRESSEE.sub(r"\1", clean_text(text))))
     while words and words[0].keyword.lstrip("/") in VERBS.keys() - {root}:
         root, words = words[0].keyword.lstrip("/"), words[1:]
     if len(words) + text.count(",") > MAX_WORDS:
@@ -261,9 +270,11 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
     """Whether *error*, which says what a command lacks, or what isn't there and what is like it, helps more than incomplete
     *readings* of the same text.
     """
-    is_no_name = isinstance(error, BadEmail) and bare(error.name) in NO_NAMES  # “why did my change …”
-    if not readings.unread or readings.meant or readings.impossible or is_no_name:
+    if not readings.unread or readings.meant or readings.impossible:
         return False
+    if isinstance(error, BadEmail):  # not where its name has few words of a name, as in “why did my change …”
+        names = [bare(each) not in NO_NAMES for each in error.name.split()]
+        return sum(names) * 2 >= len(names) and not _is_card(readings.commands)
     if isinstance(error, Unclear):
         if any(kind.verb in ASKING for kind in error.about):  # “which colleague …” asks for no URL
             return error.has_verb and not readings.commands
@@ -278,9 +289,14 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
 
 
 def _take_apart(said: Sentence, words: Sequence[Word]) -> Sentence:
+    # A ticket that is quoted names people, too.
+    long = [word for word in words if word.quoted and len(word.text.split()) > MAX_NAME_WORDS]
+    words = [part for word in words for part in (split(word.text) if word in long else [word])]
     left = _take_names(said, [part for word in _take_reason(said, words) for part in _split_at_commas(word)])
     said.spoken = ["" if word.quoted else bare(word.text) for word in left]
-    said.is_quoted = any(word.quoted or (word.text.startswith(">") and word.start == 0) for word in left)
+    ends = (at for at, word in enumerate(left, 1) if word.text[-1:] in {".", "?", "!"})
+    said.asked = said.spoken[: next((at for at in ends if not VERBS_OF.keys().isdisjoint(said.spoken[:at])), None)]
+    said.is_quoted = bool(long) or any(word.quoted or (word.text.startswith(">") and word.start == 0) for word in left)
     for word in _take_times(said, left):
         said.add("," if not word.quoted and _take_form(said, word) else word.text)
     _take_question(said, is_asked=bool(words) and words[-1].text.endswith("?"))
@@ -342,6 +358,10 @@ def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
         if time is None:
             left.append(words[at])
         else:
+            while left and left[-1].keyword in {"but", "only", "just"}:
+                left.pop()
+            turned = {word.keyword for word in left} & {"turn", "switch", "on", "off"}
+            left += [words[at]] if texts[at] == "on" and turned in ({"turn"}, {"switch"}) else []  # “turn it on friday”
             _note_time(said, replace(time, text=" ".join(texts[at : at + time.count])))
         at += time.count if time is not None else 1
     return left
@@ -371,7 +391,8 @@ def _take_form(said: Sentence, word: Word) -> bool:
     """Take a URL, an email, a row or an id, which are known by their form; return whether *word* is one."""
     plain = word.text.rstrip(AFTER_ALL)
     is_web = bool(WEB.match(word.text))
-    if is_web or HOST.fullmatch(plain) or (plain.startswith("/") and len(plain) > 1):
+    is_host = HOST.fullmatch(plain) and (said.root != "members" or "/" in plain)
+    if is_web or is_host or (plain.startswith("/") and len(plain) > 1):
         urls = urls_typed(word.text) if is_web else [plain if plain.startswith("/") else f"https://{plain}"]
         said.led += [said.before(len(said.words))] * len(urls)
         said.urls += urls
@@ -411,13 +432,15 @@ def _take_verb(said: Sentence) -> None:
         return
     begins = (at for at, word in enumerate(words) if word not in FILLERS | {"", ","} or word in VERBS_OF)
     first = next(begins, len(words))
-    last = max((at for at, word in enumerate(words) if word not in {"", ","}), default=-1)
+    last = max((at for at, word in enumerate(words) if word not in FILLERS | {"", ","} or word in VERBS_OF), default=-1)
     for at in range(len(words)):
         may_be_noun = at not in {first, last} or (at > 0 and said.question not in {"", "can", "could"})
         is_before_name = words[at] == "on" and at != first and said.after(at) == ""
         if is_before_name or (words[at] in STATUSES and _is_state(said, at)):
             continue
         act, places = VERBS_OF.find_at(words, at) or ("", [])
+        if said.root == "members" and act in {"block", "redirect", "copy"}:
+            continue  # “anna wants to cancel, remove her”
         if act and not (may_be_noun and len(places) == 1 and words[at] in OFTEN_NOUNS):
             said.act, said.verb = act, " ".join(words[place] for place in places)
             for place in places:
@@ -427,8 +450,9 @@ def _take_verb(said: Sentence) -> None:
 
 def _is_state(said: Sentence, at: int) -> bool:
     """Whether “on” or “off” at *at* says what something is: “that is off”, “are switched off”, “off rules”."""
-    before = said.before(at - 1 if said.before(at) in {"switched", "turned"} else at)
-    return before in BEING or said.after(at) in LISTED
+    before, after = said.before(at - 1 if said.before(at) in {"switched", "turned"} else at), said.after(at)
+    is_of_after = said.words[at] == "on" and after and after not in NO_NAMES  # “is on call”
+    return (before in BEING and not is_of_after) or after in LISTED
 
 
 def _take_segments(said: Sentence) -> None:
@@ -439,9 +463,7 @@ def _take_segments(said: Sentence) -> None:
         if name:
             (said.lacking if lacks else said.segments).append(name)
             said.take(at)
-        elif (
-            word in said.known.sites and said.site is None and (said.is_about_members or said.before(at) in SITES_AFTER)
-        ):
+        elif word in said.known.sites and (said.is_about_members or said.before(at) in SITES_AFTER) and not said.site:
             said.site = said.known.sites[word]
             said.take(at)
         lacks = word in LACKING or (lacks and word in IDLE | {"have", "has", "on", "in"})
@@ -467,6 +489,8 @@ def _take_parts(said: Sentence) -> None:
 
 
 NEVER_NAMES: Final = FILLERS | REVERSING | SEVERAL | {"", ","}
+COMMON: Final = TYPES.keys() | TOPICS.keys() | {"new", "old"}
+"""Words that are no part of a name when they are alone."""
 
 
 def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> list[str]:
@@ -476,26 +500,22 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> 
         for at in range(len(words) - length + 1):
             some = said.words[at : at + length]
             text = " ".join(some)
-            is_common = {some[0], some[-1]} & NEVER_NAMES or TYPES.keys() | TOPICS.keys() >= {*some}
+            is_common = {some[0], some[-1]} & NEVER_NAMES or {*some} <= COMMON
+            is_common = is_common or (text in said.known.sites and said.before(at) in SITES_AFTER)
             is_short = len(text) < MIN_PART and not names.find_exact(text)
+            short = {word for word in some if len(word) < MIN_PART}  # “im new” is no image
             if is_common or is_short or not (is_first or said.before(at) in {"and", ","}):
                 continue
-            if 0 < len(keys := _nearest(said, names.find_mentioned(text))) <= MAX_READINGS:
-                said.stranger |= names is said.known.members and _is_stranger(said, at, length, keys)
+            found = names.find_mentioned(text)
+            found = [key for key in found if short <= {*said.known.titles.get(key, text).casefold().split()}]
+            if 0 < len(keys := _nearest(said, found)) <= MAX_READINGS:
+                beside = {said.before(at), said.after(at + length - 1) or ""} - NO_NAMES  # “paul quist”, who left
+                said.stranger |= names is said.known.members and any(map(str.isalpha, beside))
                 said.take(at, length)
                 said.part = text
                 said.named |= {*some}
                 return keys
     return []
-
-
-def _is_stranger(said: Sentence, at: int, length: int, emails: Sequence[str]) -> bool:
-    """Whether the words from *at* on, a part of the names of *emails*, are beside one that no name of these has: “paul quist”,
-    where only Ines Quist is left.
-    """
-    is_first_name = all(email.startswith(said.words[at]) for email in emails)
-    beside = said.after(at + length - 1) if is_first_name else said.before(at)
-    return bool(beside) and beside not in NO_NAMES and str(beside).isalpha()
 
 
 def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
@@ -517,12 +537,12 @@ PLACES: Final[Mapping[type[Command], frozenset[str]]] = {
     RulesOn: word_set("for back"),
     RulesGroup: word_set("for from all"),
     RulesDelete: word_set("for from"),
-    RulesMake: word_set("from for to into everyone everybody all any anything able open new -> --> => →"),
+    RulesMake: word_set("go goes from for to into everyone everybody all any anything able open new -> --> => →"),
     RulesNew: word_set("from for to new"),
     RulesSet: word_set("from to into at destination"),
     MembersAdd: word_set("to into on new as with"),
     MembersGrant: word_set("to into for on in"),
-    MembersRevoke: word_set("from for on in out away"),
+    MembersRevoke: word_set("from for on in out away off"),
     MembersRemove: word_set("from on in"),
     MembersOffboard: word_set("from everywhere"),
     MembersMove: word_set("from to email mail new"),
@@ -534,19 +554,24 @@ PLACES: Final[Mapping[type[Command], frozenset[str]]] = {
 def _offer(said: Sentence) -> Readings | None:
     """Return the changes that *said* asks for, or, where something is left over, would ask for; None where it asks for none."""
     asks = said.question and (said.act in {"", *LOOKING} or said.question not in {"can", "could"})
-    make = None if asks else CHANGES.get(said.act, {}).get(said.kinds)
+    act = said.act or (("redirect" if said.urls else "grant") if said.expiry else "")  # “anna vip for 7d”
+    make = None if asks else CHANGES.get(act, {}).get(said.kinds)
     changes = _read_back(said, make(said)) if make else ()
     if not 0 < len(changes) <= MAX_READINGS:
         return None
     idle = _idle_in_changes(said, changes)
     strangers = _strangers(said.known, changes)
     unread = (*_unread(said, changes, idle), *strangers)
-    verbs = {VERBS_OF.get(bare(word), said.act) for text in unread for word in text.split()}
+    words = {bare(word) for text in unread for word in re.sub(r"\bon (?=\S)", "", text).split()}
+    verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | (words & {"who", "when", "why"})
     verbs |= {*said.spoken} & {"on", "off"} if said.other_times and said.act in STATUSES else set()
-    if said.is_quoted or not verbs <= {said.act, *LOOKING} or not REVERSING.isdisjoint(said.words):
+    is_one = verbs <= {said.act, *LOOKING} and REVERSING.isdisjoint({*said.words} & {*said.asked})
+    if (said.is_quoted or not is_one) and said.verb != "rename":
         return None  # “old shop off and chat widget on” asks for two changes
     if not unread:
         return Readings(changes)
+    if said.start or len(said.segments) > 1:
+        return None  # “revoke it, she left on friday”: the time may be a part of what isn't understood
     impossible = find_impossible(said)
     if impossible:
         unread = (*_unread(said, changes, idle | {*impossible.words}), *strangers)
@@ -597,7 +622,7 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
 
 def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) -> tuple[str, ...]:
     """Return what none of *commands* accounts for, as it was typed."""
-    is_past = any(getattr(each, "at", None) or isinstance(each, RulesHistory | GatehouseAudit) for each in commands)
+    is_past = any(getattr(each, "at", None) or isinstance(each, RECORDS) for each in commands)
     is_past &= not (said.start and said.start.end)  # no answer has an end
     names = ("expiry", "because", "site") if is_past else ("expiry", "start", "because", "site", "since")
     unused = [
@@ -743,19 +768,21 @@ def _answer(said: Sentence) -> Readings:
     _take_filters(said)
     commands, words = _look_at(said)
     shown = _read_back(said, commands)[:MAX_READINGS]
+    unread = _find_unread(said, shown, words)
     impossible = find_impossible(said)
+    if shown and not unread and not isinstance(shown[0], GatehouseHelp):
+        impossible = None
     is_lost = said.act in {"off", "on", "delete", "edit", "copy"} and not impossible and said.root != "members"
     if not shown and is_lost and not said.find_left(FILLERS | PRONOUNS):
         parse("rules", said.act)  # which asks for the rule
-    unread = _find_unread(said, shown, words)
-    if impossible and (unread or not shown or isinstance(shown[0], GatehouseHelp)):
-        shown = tuple(each for each in shown if not isinstance(each, RulesList | MembersList | GatehouseHelp))
+    if impossible and not (_is_card(shown) and said.act not in CHANGES and said.question not in {"can", "could"}):
+        shown = tuple(each for each in shown if each not in (GatehouseHelp(), RulesList(), MembersList()))
         if impossible.nearest:
             shown = tuple(dict.fromkeys([*shown, parse(*impossible.nearest.split(" ", 1))]))
         rest = _find_unread(said, shown, words | {*impossible.words})
         unread = tuple(each for each in rest if each not in {*impossible.words, said.verb})
         return Readings(shown, unread, impossible=impossible, is_guess=True)
-    return Readings(shown, unread, is_guess=_is_guess(said, shown, unread))
+    return Readings(shown, unread, impossible=impossible, is_guess=_is_guess(said, shown, unread))
 
 
 def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]) -> tuple[str, ...]:
@@ -763,9 +790,10 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
     is_card = _is_card(shown)
     asks_how = any(isinstance(each, GatehouseHelp) for each in shown)
     idle = (FILLERS - PRONOUNS - REVERSING - (frozenset() if is_card else SAYING)) | words
-    idle |= NEGATIONS if said.question and is_card else frozenset()
-    idle |= {"since", "until"} if said.question else set()
-    looks = LOOKING if any(isinstance(each, RulesHistory | GatehouseAudit) for each in shown) else LOOKING - {"history"}
+    idle |= {"since", "until", *(NEGATIONS if is_card else ())} if said.question else set()
+    is_past = any(isinstance(each, RECORDS) for each in shown)
+    idle -= set() if is_past else {"when", "why", *({"who"} if is_card else ())} - {said.question}
+    looks = LOOKING if is_past else LOOKING - {"history"}
     is_told = said.act not in {"", *looks} and not asks_how and not (said.question and said.verb in TYPES)
     has = {name for name in said.filters if is_card or asks_how or any(getattr(each, name, None) for each in shown)}
     filters = [typed for name, (_, typed) in said.filters.items() if name not in has]
@@ -784,25 +812,25 @@ def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -
         return False
     if not _is_card(shown):
         # “Nothing is pending” answers no half of a question, nor does a list without what to leave out of it.
-        is_search = said.act not in CHANGES and all(isinstance(each, RulesList) for each in shown)
+        is_search = said.act not in CHANGES and all(isinstance(each, RulesList) or each.ref for each in shown)
         return not is_search or bool(REVERSING & {bare(word) for each in unread for word in each.split()})
-    is_asked = said.question or said.act == "why" or said.segments
-    return bool(
-        (said.rules and said.part and " " not in said.part) or (said.people and (not is_asked or len(said.people) > 1))
-    )
+    is_asked = (said.question or said.act == "why" or said.segments) and len(said.people) == 1
+    is_part = bool(said.part) and " " not in said.part
+    return bool((said.rules and is_part) or (said.people and (is_part or len(said.people) > 1) and not is_asked))
 
 
 def _is_card(shown: Sequence[Command]) -> bool:
     return bool(shown) and all(isinstance(each, CARDS) for each in shown)
 
 
+RECORDS: Final = (RulesHistory, GatehouseAudit, GatehouseDigest)
 CARDS: Final = (RulesShow, RulesWhich, RulesHistory, MembersShow, MembersWhy)
 """Commands that show all of one thing, or of each that is named."""
 
 
 def find_impossible(said: Sentence) -> Impossible | None:
     """Return what a text asks for and can't be done; a word in quotes, or of a name that is known, asks for nothing."""
-    spoken = ["" if word in said.named else word for word in said.spoken]
+    spoken = ["" if word in said.named else word for word in said.asked]
     spoken = ["percent" if PERCENT.fullmatch(word) else "ip" if ADDRESS.fullmatch(word) else word for word in spoken]
     found = IMPOSSIBLE.find(spoken)
     places = [place for told, some in found if told == found[0][0] for place in some]
@@ -821,7 +849,8 @@ def _take_filters(said: Sentence) -> None:
     for at, word in enumerate(said.words):
         before, after = said.before(at), said.after(at)
         is_turned = not (REVERSING - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
-        is_state, is_mine = _is_state(said, at), word == "i" and "did" in said.words and said.question
+        is_state = _is_state(said, at)
+        is_mine = word == "i" and said.question and "did" in said.words and "miss" not in said.words
         is_type = is_of_rules and word in TYPES and ({word, after} & LISTED or TYPES[word] in {"Redirect", "Cancel"})
         if word in {"on", "by"} and after == "":
             said.take(at)
@@ -829,11 +858,12 @@ def _take_filters(said: Sentence) -> None:
             if before in GOING or (is_turned and before not in NEGATIONS):
                 continue
             status = STATUSES[word] if before not in NEGATIONS else {"on": "off", "off": "on"}[STATUSES[word]]
-            _take_filter(
-                said, "status", status, at - (before in NEGATIONS | {"switched", "turned"} and is_state), at + 1
-            )
+            begins = at - (before in NEGATIONS | {"switched", "turned"} and is_state)
+            _take_filter(said, "status", status, begins, at + 1)
         elif is_type and not is_turned and said.led != ["to"]:
             _take_filter(said, "type", type_word(TYPES[word]).casefold(), at, at + 1)
+        elif (typed := FILTER.fullmatch(said.typed[at])) and RulesList.has(typed[1].lower()):
+            _take_filter(said, typed[1].lower(), typed[2].strip('"'), at, at + 1)
         elif MENTION.fullmatch(said.typed[at].strip(AFTER_ALL)):
             _take_filter(said, "who", said.typed[at].strip(AFTER_ALL), at - (before == "by"), at + 1)
         elif is_mine or word in {"my", "mine"} or (word == "me" and before == "by"):
@@ -841,7 +871,7 @@ def _take_filters(said: Sentence) -> None:
 
 
 MENTION: Final = re.compile(r"<@[^<>]+>|@(?!gatehouse)[\w.-]+", re.IGNORECASE)
-GOING: Final = word_set("go goes going went log sign")
+GOING: Final = word_set("go goes going went log sign include including")
 """Words before “on” and “live” that make something else of these."""
 
 
@@ -867,41 +897,39 @@ def _look_at(said: Sentence) -> Shown:
 Shown = tuple[list[Command], frozenset[str]]
 
 
-LEADING: Final = word_set("redirect redirects point points lead leads go goes")
+LEADING: Final = word_set(
+    "redirect redirects redirecting point points lead leads leading go goes going send sends sending land arrive arrives"
+)
 """Words in a question about what has a URL as its destination."""
 
 
 def _show_things(said: Sentence) -> Shown:
-    if said.led == ["to"] and LEADING & {*said.words} and not said.rules and said.question != "why":
+    is_led_to = len(said.urls) == 1 and ("there" in said.spoken or said.led[0] in {"to", "on", "at"})
+    if is_led_to and LEADING & {*said.words} and not said.rules and "why" not in said.spoken:
         return [RulesList(url=said.urls[0])], LEADING
-    is_list = _is_list(said)
-    urls = [url for typed in said.urls for url in _with_host(typed, said)]
-    has_paths = any(url.startswith("/") for url in said.urls)
-    asks_any = is_list or "status" in said.filters or not {"rule", "any", "changed", "happened"}.isdisjoint(said.spoken)
-    lists = [url for url in said.urls if asks_any and not urlsplit(url).path]
-    shown: list[Command] = [RulesWhich(url) for url in urls] if has_paths else []
-    shown += [RulesWhich(urls[0], tuple(urls[1:]))] if urls and not has_paths else []
-    shown = [RulesList(url=url.removeprefix("https://")) for url in lists] or shown
+    is_list = said.question != "why" and bool({*said.spoken} & {*LISTED, "everything", "anything", "whats", "what's"})
+    asked = [url for url, led in zip(said.urls, said.led, strict=True) if said.question and led not in TO] or said.urls
+    urls = [url for typed in asked for url in _with_host(typed, said)]
+    urls = [url for url in urls if said.known.rules.find_url(url)] or urls
+    asks_page = not {*LEADING, "why"}.isdisjoint(said.spoken) and not is_list
+    lists = [url for url in asked if not asks_page and not urlsplit(url).path]
+    shown: list[Command] = [RulesList(url=url.removeprefix("https://")) for url in lists]
+    shown = shown or [RulesWhich(url) for url in urls]
     is_turned = not (REVERSING - {"only"}).isdisjoint(said.words)  # “except those of a group”
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups if not is_turned]
     is_when = said.question == "when" and {"until", "till", "does", "will"}.isdisjoint(said.spoken)
     asks = said.question or "who" in said.spoken
-    happened = said.act == "history" or is_when or bool(asks and PAST & {*said.words})
+    happened = said.act in {"history", "undo"} or is_when or bool(asks and PAST & {*said.words})
     searches = said.part and said.act in {"", "show"} and len(said.rules) == 1
-    if searches and (is_list or (len(said.rules[0]) > 1 and not said.question)):
+    if searches := searches and (is_list or (len(said.rules[0]) > 1 and not said.question)):
         shown.append(RulesList(said.part))
     else:
         is_past = happened or said.since or said.question in {"was", "were", "had"}
         of_rule: type[RulesHistory | RulesShow] = RulesHistory if is_past else RulesShow
         shown += [of_rule(key) for mention in said.rules for key in mention]
-    words = PAST | {*STATUSES, *TYPES} if said.rules or said.urls else PAST
+    words = PAST | {*STATUSES, *TYPES} if (said.rules and not searches) or said.urls else PAST | {"segments"}
     # Neither a list nor who has a segment says what was done.
     return [*shown, *_show_people(said, happened=happened)], frozenset() if lists or said.segments else words
-
-
-def _is_list(said: Sentence) -> bool:
-    """Whether a text asks for several rules."""
-    return said.question != "why" and bool({*LISTED, "everything", "anything", "whats", "what's"} & {*said.spoken})
 
 
 def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
@@ -909,11 +937,11 @@ def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
     segment = next(iter([*said.segments, *said.lacking]), None)
     people = [mention[0] for mention in said.people if len(mention) == 1]
     together = [tuple(people)] if len(people) == len(said.people) else [(key,) for each in said.people for key in each]
-    if happened and not segment:
+    if happened:
         return [GatehouseAudit(ref=email) for emails in together for email in emails]
     asks_who = said.act != "why" and (said.act or said.question in {"who", "who's", "what", "is"})
     return [
-        MembersShow(emails) if asks_who and not segment else MembersWhy(emails, segment)
+        MembersShow(emails) if asks_who and (not segment or said.act in CHANGES) else MembersWhy(emails, segment)
         for emails in together
         if emails
     ]
@@ -923,14 +951,15 @@ def _show_views(said: Sentence) -> Shown:
     """Return the view of each topic that is mentioned: what changed, what waits, what is wrong."""
     found = TOPICS.find(said.included)
     topics = {topic for topic, _ in found}
-    words = {said.words[place] for _, places in found for place in places} | SEVERAL
+    words = {said.words[place] for _, places in found for place in places} | SEVERAL | {"or"}
     is_of_rights = said.act in CHANGES and said.question in {"may", "can", "am", "do", "why"}
     topics |= {"whoami"} if is_of_rights and ("i" in said.words or "who" in said.filters) else set()
     back = _look_back(said)
     happened = said.filters.get("who", ("@me",))[0] != "@me" or said.act == "history" or PAST & {*said.words}
     topics |= {"changed"} if happened or said.since or (back and said.question) else set()
     topics |= {"planned"} if said.start and said.question and not (topics or back) else set()
-    topics -= {"changed"} if len(topics) > 1 and not back else set()  # “temporary changes” are about one thing
+    # “Temporary changes” are about one thing.
+    topics -= {"changed"} if len(topics) > 1 and (not back or "digest" in topics) else set()
     topics -= {"pending"} if said.question == "who" or "whoami" in topics else set()  # “who can approve”
     if "help" in topics:
         return [GatehouseHelp()], frozenset(said.words)
@@ -943,7 +972,7 @@ def _look_back(said: Sentence) -> str | None:
     texts = [said.since, said.start and said.start.as_typed, *said.other_times]
     if said.start and said.start.end and (begins := said.start.wall):
         texts = [f"{begins.day} {begins.hour}:{begins.minute:02}"]
-    for words in [text.replace("weekend", "saturday").split() for text in texts if text]:
+    for words in [text.replace("the weekend", "saturday").split() for text in texts if text]:
         since = " ".join(words[words[0] in {"since", "on", "at", "over"} :])
         if parse_since(since) and {"tomorrow", "next"}.isdisjoint(words):
             return since
@@ -957,6 +986,7 @@ VIEWS: Final[Mapping[str, type[Command]]] = {
     "pending": GatehousePending,
     "planned": GatehousePlanned,
     "freezes": GatehouseFreezes,
+    "digest": GatehouseDigest,
     "changed": GatehouseAudit,
     "status": GatehouseStatus,
     "whoami": GatehouseWhoami,
@@ -974,9 +1004,9 @@ def _show_lists(said: Sentence) -> Shown:
         is_once = sum(word in LACKING - {"but"} for word in said.words) == 1  # “not without” isn't understood
         words = SEVERAL | LACKING if lacking and is_once else SEVERAL - {"both"}
         return [MembersList(segment=having, without_segment=lacking)], words
-    if said.act not in {"", "show"}:
+    if said.act not in {"", "show"} and not said.filters:
         return [], frozenset()
-    if said.filters.keys() & {"type", "status"} and not PRONOUNS & {*said.words}:
+    if said.filters.keys() - {"who"} and not PRONOUNS & {*said.words}:
         return [RulesList()], word_set("all every ones only nothing else")
     if (said.act == "show" and said.is_about_members) or not MEMBERS.isdisjoint(said.words):
         return [MembersList()], SEVERAL

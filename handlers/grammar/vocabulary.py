@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 from bot.rules.pair_fields import KNOWN_TYPES
 from handlers.grammar.known import word_set
+from handlers.grammar.tokens import DASHED
 
 T = TypeVar("T")
 
@@ -44,8 +45,8 @@ def map_words(meanings: Mapping[str, str]) -> Phrases[str]:
 
 VERBS_OF: Final = map_words(
     {
-        "off": "off turn…off turn_of switch…off put…off make…off shut_off shut_down take…down disable deactivate pause stop "
-        "suspend kill mute unplug",
+        "off": "off turn…off turn_of switch…off put…off make…off shut_off shut_down take…down disable deactivate desactivate "
+        "pause stop suspend kill mute unplug",
         "on": "on turn…on switch…on put…on put…live make…live make…on go_live enable activate resume unpause reactivate "
         "start bring…back put…back restore",
         "delete": "delete remove rm del drop destroy erase nuke bin trash get_rid_of",
@@ -56,8 +57,8 @@ VERBS_OF: Final = map_words(
         "set": "change update set rename",
         "edit": "edit modify correct",
         "copy": "copy clone replicate",
-        "grant": "grant give upgrade allow let",
-        "revoke": "revoke take strip downgrade",
+        "grant": "grant give upgrade allow let bump",
+        "revoke": "revoke take strip downgrade withdraw",
         "offboard": "offboard ban kick kick_out left_the_company has_left has_quit has_resigned was_fired",
         "move": "move is_now",
         "undo": "undo revert rollback roll_back take_back",
@@ -65,7 +66,7 @@ VERBS_OF: Final = map_words(
         "import": "import upload",
         "show": "show send_me get view info find search list see open look ls grep",
         "why": "why explain trace test check match log…in log_in sign…in sign_in",
-        "history": "history log changed edited touched",
+        "history": "history log changed edited touched last_change latest_change",
     }
 )
 """What each verb asks for."""
@@ -82,7 +83,7 @@ IDLE: Final = word_set(
     "address host also too"
 )
 """Words that can't make a change another one."""
-AT_ONCE: Final = word_set("now right asap again")
+AT_ONCE: Final = word_set("now right asap again immediately effective")
 """Words that can't either, where the change has no start."""
 ASKING: Final = word_set(
     "can could would will should may do does did has have had was were is are am isn't aren't doesn't didn't hasn't "
@@ -97,7 +98,7 @@ FILLERS: Final = (
         "to from at into in on for with by its here there then just so still currently getting going goes go gets got "
         "happens happen wrong points leads end ends up out looping loops working longer any anything some many much count stuff "
         "rules members users customers accounts people about tell through able access reach enter get see log content name that "
-        "own says said writes wrote thats match matches"
+        "own says said writes wrote thats match matches moment"
     )
 )
 """Words that the answer to a question may leave out."""
@@ -115,11 +116,9 @@ REVERSING: Final = NEGATIONS | word_set(
     "shouldn't mustn't nor ❌ 🚫 ⛔ 👎 🙅 🛑 ✋ ❓ ❔ 🤔 ≠ ¬ = / |"
 )
 """Words that may reverse a sentence: what it names is shown, and no change is said to be meant."""
-EXCEPT: Final = word_set("without except excluding minus but unless")
+EXCEPT: Final = word_set("without except excluding minus but unless apart besides")
 """Words before what is to be left out of a list."""
-LACKING: Final = word_set(
-    "without minus no not but except lack lacks lacking doesn't doesnt don't dont hasn't haven't isn't isnt aren't arent w/o"
-)
+LACKING: Final = EXCEPT | NEGATIONS | word_set("lack lacks lacking w/o")
 """Words before a segment that somebody hasn't."""
 SEVERAL: Final = word_set("all both every each everyone everybody everything")
 PRONOUNS: Final = word_set("it it's this them him her he she they these those")
@@ -134,25 +133,27 @@ TYPES: Final = map_words(
 )
 TOPICS: Final = map_words(
     {
-        "check": "loop loops looping circles duplicate duplicates shadowed conflict conflicts overlap fighting broken…rules",
+        "check": "loop loops looping circles duplicates dupes shadowed conflict conflicts overlap fighting broken…rules",
         "segments": "segments plan tier tiers",
         "groups": "groups folders",
-        "freezes": "frozen freeze freezes froze locked",
+        "digest": "handover digest summary overview overnight",
+        "freezes": "frozen freeze freezes froze locked nobody_changes nobody_touches no_changes",
         "pending": "pending waiting queue outstanding undecided approve approval approvals request requests",
         "planned": "timers expire expires expiring temporary ends ending planned plans scheduled starts reverts reverted live "
         "running_out runs_out run_out coming_up upcoming on_hold going_to will",
         "changed": "change changes changed changing happened happen miss missed undo override overrides news lately",
-        "status": "service services health status broken down hangs hanging is_it_you just_me reachable respond outage offline",
+        "status": "service services health healthy status broken everything_up everything_ok everything_fine everything_working "
+        "down hangs hanging is_it_you just_me reachable respond outage offline",
         "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do who_am_i need…approval "
         "need…approvals approvals…need second_person two_people",
         "help": "help commands command documentation manual options examples how_do how_to how_can how_does_this how_would "
-        "difference_between i_type are_you",
+        "difference_between i_type are_you what_can_you what_do_you whats_a what's_a what_is_a",
     }
 )
 """Words for what Gatehouse has a view of."""
 PAST: Final = word_set(
-    "changed edited touched turned switched deleted removed created made disabled enabled gave granted revoked took did doing "
-    "done added approved denied broke messed expired ended ran"
+    "changed edited touched turned switched deleted removed created made gave granted revoked took did doing "
+    "done desactivated added approved denied broke messed expired ended ran become became renamed"
 )
 """Words in a question about what was done."""
 FILES: Final = word_set("file csv excel spreadsheet")
@@ -176,8 +177,8 @@ AFTER_ALL: Final = ".,;:!?…"
 
 
 def bare(text: str) -> str:
-    """Return a word as these tables have it: in lower case, without punctuation around it and without a possessive ’s."""
-    word = text.strip(f"{AFTER_ALL}\ufe0f").casefold()
+    """Return a word as these tables have it: in lower case, without punctuation or dashes and without a possessive ’s."""
+    word = DASHED.sub("", text.strip(f"{AFTER_ALL}\ufe0f")).casefold()
     return word if word in FILLERS | REVERSING | PRONOUNS else word.removesuffix("'s")
 
 
@@ -202,31 +203,30 @@ def _read_impossible(table: str) -> Phrases[Impossible]:
 IMPOSSIBLE: Final = _read_impossible(
     """
 Gatehouse blocks URLs, not IP addresses. > rules new block > ip ips subnet vpn firewall
-Rules match URLs: they can’t tell countries, browsers or visitors apart. > > visitors country countries geo geoip europe germany
-    france italy russia china usa uk user_agent user_agents browser browsers chrome safari googlebot bots crawlers iphone iphones
-    android device devices mobile_users mobile_visitors cookie cookies referer if_header with_header logged_in_users
-Rules have no order: of two that match a URL, either may act. > rules check > priority order_of the_order comes_first above_the
-    below_the
+Gatehouse can’t tell countries, browsers or visitors apart: rules match URLs. > > visitors country countries geo geoip europe
+    germany france italy russia china usa uk user_agent browser browsers chrome safari googlebot bots crawlers iphone android
+    device devices mobile_users mobile_visitors cookie cookies referer if_header with_header logged_in_users
+Rules have no order: of two that match a URL, either may act. > rules check > priority order_of comes_first above_the below_the
 A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test rollout rotate
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
     status_code permanent_redirect permanently
-Gatehouse sends no emails or invitations to members. > > invite invitation invitations resend welcome_email newsletter email_them
-Gatehouse can’t see passwords, unlock a login, or sign anybody in or out. > > password passwords 2fa mfa credentials magic_link
-    unlock unlocked logout log_out sign_out sign…out sessions impersonate
-The members service doesn’t say when somebody signed in. > > last_login last_seen last_active didn't_log_in logged_in
-    inactive_members inactive_users inactive_people
+Gatehouse sends no emails or invitations to members. > > invite welcome_email email_them send…email send…mail send…note
+Gatehouse can’t see passwords, unlock a login, or sign anybody in or out. > > password passwords pw 2fa mfa credentials
+    magic_link unlock unlocked logout log_out sign_out sign…out sessions impersonate
+The members service doesn’t say when somebody signed in. > > last_login last_log last_sign logins sign-ins last_seen last_active
+    didn't_log_in logged_in when…log when…login inactive_members inactive_users
 Gatehouse can remove a member, but not erase their personal data. > > gdpr personal_data her_data his_data their_data erasure
-Gatehouse sets no reminders and watches nothing for you. > gatehouse planned > remind reminder alarm alert alerts warn notify_me
-    tell_me_when wake_me let_me_know ping_me
+Gatehouse sets no reminders and watches nothing for you. > gatehouse planned > remind reminder alert notify_me ping_me let_me_know
 Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate-limit throttle per_second
-Gatehouse sees no visits, sales or speed of your site. > gatehouse status > traffic hits visits analytics clicks statistics stats
-    conversions page_views refund refunds invoice billing revenue response_time latency uptime error_logs access_logs load_time
+Gatehouse sees no visits, sales or speed of your site. > > hits visits statistics stats how_many_visitors how_many_people
+    how_many_requests sell slowing takes_ages conversion page_views refund billing revenue latency uptime load_time
 A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
 Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate cert ssl tls cache caches
-Gatehouse can’t list who may do something: ask of one person, or see the card. > gatehouse whoami > who_can who_may who_must
-Segments are made and renamed in the site’s dashboard only. > members segments > new_segment create_segment rename_segment
-Gatehouse can’t make, rename or delete groups. > rules groups > new_group create_group rename_group delete_group
+Gatehouse can’t list who may do something: ask of one person, or see the card. > gatehouse whoami > who_can_approve
+    who_can_delete who_can_change who_can_switch who_can_edit who_may who_must
+Members can’t be listed by having no segment. > members segments > no_segment no_segments any_segment any_segments
+Segments and groups are made and renamed elsewhere. > > new_segment create…segment rename…segment new_group create…group
 Gatehouse has no pages of its own: a rule can redirect to one. > rules new redirect > maintenance_page holding_page error_page
 """
 )

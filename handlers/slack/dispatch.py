@@ -252,7 +252,7 @@ class Dispatcher:
         if (meant := runs_at_once(readings)) is not None:
             reply = await self._run(meant, caller, act.timer.began)
             act.caller = caller
-            return _with_reading_line(reply, meant, await self._titles(), readings.unread)
+            return _with_reading_line(reply, meant, await self._titles(), readings)
         return await self._preview(act, readings, caller)
 
     async def _preview(self, act: _Act, readings: Readings, caller: Caller, facts: str = "") -> Reply:
@@ -339,9 +339,9 @@ def _command_name(command: Command) -> str:
     return f"{command.service} {command.verb}".strip()
 
 
-def _with_reading_line(reply: Reply, command: Command, titles: Mapping[str, str], unread: Sequence[str] = ()) -> Reply:
-    """Return *reply* under a line on the *command* that it answers, which nobody typed."""
-    return Private(with_reading_line(reply.message, command, titles, unread)) if isinstance(reply, Private) else reply
+def _with_reading_line(reply: Reply, command: Command, titles: Mapping[str, str], readings: Readings) -> Reply:
+    """Return *reply* under a line on the *command* of *readings* that it answers, which nobody typed."""
+    return Private(with_reading_line(reply.message, command, titles, readings)) if isinstance(reply, Private) else reply
 
 
 def _is_rate_limited(request: Request) -> bool:

@@ -27,13 +27,13 @@ from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.command_sentences import Context
-from handlers.grammar.fields import Filter
+from handlers.grammar.fields import filters_of
 from handlers.grammar.known import Known
 from handlers.grammar.parser import expand, refs_of
 from handlers.grammar.readings import Readings, read, says_better
 from handlers.grammar.time_fields import Expiry, Start
-from handlers.members.commands import MembersCommand, MembersList
-from handlers.rules.commands import RulesCommand, RulesList, RulesOff, RulesOn
+from handlers.members.commands import MembersCommand
+from handlers.rules.commands import RulesCommand, RulesOff, RulesOn
 from handlers.rules.rule_refs import NotOne, find_rules, look_up
 from handlers.slack.reply import Caller
 
@@ -79,12 +79,15 @@ class Guesses:
         if isinstance(error, NotOne) or (isinstance(error, NoMember) and not error.again):
             await self._refuse_deleted(error.ref if isinstance(error, NotOne) else error.email, caller)
         known = await self._known_names(caller)
-        readings = _read(typed, known, None if error else command)
+        readings = read(*typed, known)
+        if error is None and command is not None and filters_of(command) and readings.unread:
+            return Readings()  # who types filters searches for the other words
         if isinstance(error, Unclear) and (readings.unread or not readings.commands):
             await self._refuse_deleted(typed[1], caller)
         if known.missing and not any(each.writes for each in readings.commands):
             return replace(readings, unread=readings.unread or (typed[1],), missing=tuple(known.missing))
-        if command in (*readings.commands, *readings.meant) or (error is not None and says_better(error, readings)):
+        asks = typed[1].endswith("?") and isinstance(error, Unclear) and readings.commands  # “freeze on?” wants no form
+        if command in (*readings.commands, *readings.meant) or (error and not asks and says_better(error, readings)):
             return Readings()
         return readings
 
@@ -121,12 +124,15 @@ class Guesses:
             return reading_view.unclear_message(readings, meant, context, asked=asked)
         known = await self._known_names(caller)
         expanded = [await self._resolve(each, caller, known) for each in readings.commands]
-        # Of several, those that would change something; where none would, the click says so, and who made it so.
-        found = [each for each in expanded if not _is_switched(each, known.by_id)] or expanded
-        fixed = [await self._fix_times(each, caller) for each in found]
-        titles = {**known.titles, **await self._titles_of_undos(fixed, caller)}
+        # Of several, those that would change something; where none would, a click says who made it so.
+        found = [each for each in expanded if not _is_switched(each, known.by_id)]
+        note = "" if found else "That is so already: nothing would change."
+        fixed = [await self._fix_times(each, caller) for each in found or expanded]
+        undos = {each.change for each in fixed if isinstance(each, GatehouseUndo)}
+        led_to = {each or "": title_of_undo(await find_undo(each, caller, self._gatehouse)) for each in undos}
+        titles = {**known.titles, **led_to}
         context = Context(titles, zone, people=await asyncio.to_thread(_names_of, known, fixed))
-        return reading_view.preview(fixed, context, asked=asked, facts=facts)
+        return reading_view.preview(fixed, context, asked=asked, facts=facts, note=note)
 
     async def _resolve(self, command: Command, caller: Caller, known: Known) -> Command:
         """Return *command* with the ids of the rules that it names, as typed; raises as `find_rules` and `checked_email` do."""
@@ -139,13 +145,6 @@ class Guesses:
         elif command.has("refs") and not known.by_id.keys() >= {*refs}:
             return command.with_fields(refs=tuple(rule.id for rule in await find_rules(refs, self._gatehouse)))
         return command
-
-    async def _titles_of_undos(self, commands: Sequence[Command], caller: Caller) -> Mapping[str, str]:
-        """Return what *commands* that undo something lead to, by their references; raises as `find_undo` does."""
-        titles = {}
-        for reference in [each.change for each in commands if isinstance(each, GatehouseUndo)]:
-            titles[reference or ""] = title_of_undo(await find_undo(reference, caller, self._gatehouse))
-        return titles
 
     async def _fix_times(self, command: Command, caller: Caller) -> Command:
         """Return *command* with its times as moments; raises as `resolve_start` and `resolve_end` do."""
@@ -204,25 +203,6 @@ class Guesses:
         except (ClientError, TimeoutError):
             return None
         return listing.known
-
-
-def _read(typed: tuple[str, str], known: Known, searched: Command | None) -> Readings:
-    """Return what *typed* may mean. Of *searched*, a list that found nothing, only the text is in question: its filters hold."""
-    if not isinstance(searched, RulesList | MembersList) or not (filters := _filters(searched)):
-        return read(*typed, known)
-    readings = read(searched.service, f"{searched.verb} {searched.text}", known)
-    fit = all(type(each) is type(searched) and not _filters(each).keys() & filters for each in readings.commands)
-    return (
-        Readings(tuple(each.with_fields(**filters) for each in readings.commands))
-        if fit and not readings.unread
-        else Readings()
-    )
-
-
-def _filters(command: Command) -> Mapping[str, Any]:
-    """Return the values of the filters of *command*, by the names of its fields; empty where it has none."""
-    values = {name: getattr(command, name) for name, part in command.parts().items() if isinstance(part, Filter)}
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _is_switched(command: Command, rules: Mapping[str, Rule]) -> bool:

@@ -149,11 +149,11 @@ def answer_to(sentence: Sentence) -> Answer:
         return Answer(told=(unclear.what,))
     if error is not None and says_better(error, readings):
         return Answer(told=(error.what,))
-    if (alone := runs_at_once(readings)) is not None:
-        return Answer(at_once=(alone,), told=readings.unread)
-    shown = tuple(thing for one in readings.meant for thing in _named_things(one))
     no = readings.impossible
     told = (*readings.unread, " ".join(no.words), no.says) if no else readings.unread
+    if (alone := runs_at_once(readings)) is not None:
+        return Answer(at_once=(alone,), told=told)
+    shown = tuple(thing for one in readings.meant for thing in _named_things(one))
     return Answer(offered=readings.commands, meant=readings.meant, shown=shown, told=told)
 
 

@@ -343,7 +343,7 @@ async def test_a_reason_in_quotes_is_shown_without_them(alice: Colleague) -> Non
 
 
 async def test_a_path_is_asked_of_which_host(alice: Colleague) -> None:
-    reply = await alice.says("/rules which /old")
-    assert "Where `shop.example.com/old` goes" in alice.slack_text(reply)
+    reply = await alice.says("/rules which /zonk")
+    assert "Where `shop.example.com/zonk` goes" in alice.slack_text(reply)
     await alice.clicks(reply, "Check URL")
-    await alice.sees("redirects to `https://shop.example.com/new`")
+    await alice.sees("No rule changes `https://shop.example.com/zonk`")
