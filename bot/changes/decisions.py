@@ -138,7 +138,7 @@ class Decisions:
             raise
         if counted is None:
             return await self._decide_again(change, Decision.APPROVE, by)
-        if counted.state is State.PROPOSED and len(counted.decision.approvals) > len(given.decision.approvals):
+        if len(counted.decision.approvals) > len(given.decision.approvals):
             return await self._approve(counted, by)  # others approved at the same time
         return await self.executor.go_on(counted)
 

@@ -107,7 +107,7 @@ class Executor:
         try:
             async with keep_change_lease(self.journal, change) as lease:
                 leased = self.with_lease(lease)
-                if change.state is State.UNKNOWN or _may_have_been_sent(change):
+                if _may_have_been_sent(change):
                     return await leased._reconcile_one(change)
                 return await leased._handle_refusal(change) or await leased._attempt(change)
         except LeaseLost:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import chain
 from typing import Final, Protocol
 
 from bot.changes.model.change import Change
@@ -35,8 +34,7 @@ class Snapshot:
     def lookalikes(self, change: Change) -> list[str]:
         """Return the ids of the rules that look just like what *change* would create."""
         wanted = canonical_form(change.edit.after)
-        name = (wanted or {}).get("name")
-        rules = chain(*self.named.values()) if name is None else self.named.get(name, ())
+        rules = self.named.get((wanted or {}).get("name"), ())
         return [rule.id for rule in rules if contains_all(canonical_form(rule.document()), wanted)]
 
 

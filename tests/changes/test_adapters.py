@@ -97,6 +97,17 @@ async def test_a_rule_that_was_there_before_is_not_taken_for_the_one_that_was_cr
     assert (reading.live or {})["id"] not in RULE_IDS
 
 
+async def test_a_rule_that_its_service_made_otherwise_is_the_one_that_was_created(world: World) -> None:
+    world.services.rules.stage.alter = lambda record: record | {"name": "Theirs"}
+    adapter, change = RuleAdapter(world.rules), _creation(world, rule("New"))
+    made = await adapter.write(change)
+    assert made is not None
+    sent = Sent(with_fields(change, target=replace(NEW, key=made["id"])), accepted=True, made=made)
+
+    ((same, reading),) = await read_back(adapter, [sent])
+    assert (same, (reading.live or {})["name"]) == (sent, "Theirs")
+
+
 async def test_a_rule_that_the_list_does_not_show_yet_is_read_alone(world: World) -> None:
     lagging = RuleAdapter(Lagging(world.rules._service))
     changes = [

@@ -20,18 +20,10 @@ from bot.changes.proposals import NothingToDo, Proposal, undo_cause
 from bot.changes.refusals import AlreadyDecided, NotTemporary, NotUndoable
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Snapshot
+from bot.policy.inquiry import NotAllowed
 from bot.store.audit import Entry, Filters
 from bot.store.outbox import Purpose
-from tests.changes.world import (
-    ALICE,
-    CARA,
-    OPS,
-    RULE_IDS,
-    Replica,
-    Watched,
-    World,
-    renames,
-)
+from tests.changes.world import ALICE, BOB, CARA, OPS, POLICIES, RULE_IDS, Replica, Watched, World, renames
 from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
@@ -156,7 +148,6 @@ CASES: Final = {
 }
 
 
-@pytest.mark.first(3)
 @pytest.mark.parametrize("name", CASES)
 async def test_a_click_that_comes_too_late_is_refused_and_leaves_no_trace(
     world: World, mine: Replica, name: str
@@ -172,6 +163,16 @@ async def test_a_click_that_comes_too_late_is_refused_and_leaves_no_trace(
     assert now == await state_of(world, mine, seen)
 
 
+async def test_who_approves_alone_gives_what_was_approved_another_end(world: World, mine: Replica) -> None:
+    await world.begin(POLICIES["approve"])
+    approved = await mine.pipeline.decisions.decide(await renamed(world, mine), Decision.APPROVE, BOB)
+    ends = world.clock() + 2 * HOUR
+    end_at = partial(mine.pipeline.decisions.end_at, approved, as_typed="", ends_at=ends, request="click")
+    with pytest.raises(NotAllowed):
+        await end_at(by=ALICE)
+    assert (await end_at(by=BOB)).request.reverts_at == ends
+
+
 async def test_only_who_kept_it_gives_it_its_end_back(world: World, mine: Replica) -> None:
     change = await renamed(world, mine)
     await _kept(world, mine, change)
@@ -182,17 +183,13 @@ async def test_only_who_kept_it_gives_it_its_end_back(world: World, mine: Replic
     assert (await end_at(by=ALICE, ends_at=ends, request="theirs")).is_temporary
 
 
-async def test_a_set_that_was_let_through_is_not_withdrawn_and_a_done_one_not_stopped(
-    world: World, mine: Replica
-) -> None:
+async def test_a_set_that_was_let_through_is_not_withdrawn(world: World, mine: Replica) -> None:
     whole = await _set(world, mine)
+
     with pytest.raises(AlreadyDecided):
         await mine.pipeline.decisions.decide(whole, Decision.WITHDRAW, ALICE)
-    assert (await mine.pipeline.journal.get(whole.id)).state is State.APPROVED
 
-    assert await mine.carry_out_a_set()
-    with pytest.raises(AlreadyDecided):
-        await mine.pipeline.decisions.stop(whole, by=ALICE, request="click")
+    assert (await mine.pipeline.journal.get(whole.id)).state is State.APPROVED
 
 
 async def requested(world: World, change_id: str) -> Entry:

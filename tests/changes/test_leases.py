@@ -397,12 +397,10 @@ async def test_what_may_have_been_sent_is_never_as_if_it_was_not(world: World) -
     assert (left.state, left.run.resends) == (State.UNKNOWN, 1)
 
 
-@pytest.mark.parametrize(("set_id", "priority"), [(None, Priority.CHANGE), ("f" * 32, Priority.BULK)])
-async def test_what_a_bulk_change_sends_gives_way_to_others(
-    world: World, mine: Replica, set_id: str | None, priority: Priority
-) -> None:
-    async with keep_change_lease(mine.pipeline.journal, rename(world, set_id=set_id)) as lease:
-        assert lease.context.priority is priority
+@pytest.mark.parametrize("of", [{}, {"set_id": "f" * 32}, {"size": 2}], ids=str)
+async def test_what_a_bulk_change_sends_gives_way_to_others(world: World, mine: Replica, of: dict[str, Any]) -> None:
+    async with keep_change_lease(mine.pipeline.journal, rename(world, **of)) as lease:
+        assert lease.context.priority is (Priority.BULK if of else Priority.CHANGE)
 
 
 async def test_the_card_of_one_change_is_drawn_again_once_it_is_done_or_takes_long(world: World, mine: Replica) -> None:

@@ -9,7 +9,8 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from bot.changes.worker import MAX_BACKOFF_SECONDS, Wake, keep_lease, repeat, work_off
+from bot.changes.worker import FIRST_PAUSE_SECONDS, MAX_BACKOFF_SECONDS, Backoff, Wake, keep_lease, repeat, work_off
+from bot.clients.errors import RateLimited, Unreachable
 
 
 class Enough(BaseException):
@@ -73,6 +74,21 @@ async def test_no_more_is_claimed_than_can_be_done_at_once_and_the_next_as_soon_
         await last_begun.wait()
     working.cancel()
     await asyncio.gather(working, return_exceptions=True)
+
+
+async def test_a_service_is_left_alone_for_as_long_as_it_asks_or_for_longer_each_time() -> None:
+    outcomes = [RateLimited("rules", retry_after=7), RateLimited("rules", retry_after=0), Unreachable("rules"), None]
+    naps: list[float] = []
+
+    async def call() -> None:
+        if (error := outcomes.pop(0)) is not None:
+            raise error
+
+    async def sleep(seconds: float) -> None:
+        naps.append(seconds)
+
+    await Backoff(clock=lambda: 100 + sum(naps), sleep=sleep).retry(call)
+    assert naps == [7, 2 * FIRST_PAUSE_SECONDS, 4 * FIRST_PAUSE_SECONDS]
 
 
 @pytest.mark.parametrize("is_ours", [True, False])

@@ -29,16 +29,6 @@ async def test_what_is_kept_is_let_go_of_by_itself_and_what_was_made_of_it_goes_
     await until(lambda: all(rule() is None for rule in rules))
 
 
-async def test_what_somebody_still_holds_stays_whole_when_it_is_dropped() -> None:
-    shared = SingleFlight(_read, keep=float("inf"))
-    held = await shared.recent(Priority.READ)
-
-    shared.drop()
-
-    assert (await shared.recent(Priority.READ)) is not held
-    assert len(held.known) == MANY
-
-
 async def test_a_change_does_not_wait_with_a_read_that_is_held_up() -> None:
     held, asked = asyncio.Event(), list[Priority]()
 

@@ -29,7 +29,7 @@ from tests.harness.truth import all_changes
 ANNA = "anna.berg@example.com"
 INTERRUPTED: Final = ("run", "propose", "finish", "done")
 """Steps of every request; *done* stands for a database that was away when the request was to be marked as done."""
-APPLIED: Final = ("claim", "look", "write", "record")
+APPLIED: Final = ("look", "write", "record")
 """Steps of those whose change is applied with the request. Change sets have a worker of their own, which goes on."""
 
 
