@@ -94,10 +94,9 @@ class Freezes:
 
     async def find_for_start(self, change: Change) -> Freeze | None:
         """Return the freeze that blocks a waiting *change* at its start, or now where it has none; None without one."""
-        starts = change.request.starts_at
-        if change.state is not State.PROPOSED and (change.state is not State.PLANNED or starts is None):
+        if change.state not in {State.PROPOSED, State.PLANNED}:
             return None
-        return await self.find_for_change(change, starts or self.now())
+        return await self.find_for_change(change, change.request.starts_at or self.now())
 
     async def _active_freezes(self, at: datetime) -> list[Freeze]:
         """Return the freezes that hold at the time *at*, the last to end first."""
@@ -119,8 +118,7 @@ class Freezes:
 
     async def planned_changes_in(self, freeze: Freeze) -> Sequence[Change]:
         """Return the changes that were planned to begin within *freeze*; they will be held."""
-        planned = await self.store.changes.list_planned(MAX_PLANNED_CHANGES)
-        return await self._blocked_changes(freeze, [each for each in planned if each.request.starts_at is not None])
+        return await self._blocked_changes(freeze, await self.store.changes.list_planned(MAX_PLANNED_CHANGES))
 
     async def _blocked_changes(self, freeze: Freeze, changes: Iterable[Change]) -> Sequence[Change]:
         """Return those of *changes* that *freeze* blocks at their start, or now, to be shown; none that can't be read."""

@@ -55,7 +55,7 @@ class Journal:
     wake_outbox: Callable[[], None]
     """Wakes the outbox worker; called after every commit that may have enqueued a message."""
     wake_batches: Callable[[], None]
-    """Wakes the worker of bulk changes; called where one was approved."""
+    """Wakes the worker of bulk changes; called where one was requested or moved."""
     lease: timedelta = LEASE
     max_waiting: int = MAX_WAITING_REQUESTS
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -164,7 +164,7 @@ class Journal:
 
     def _wake(self, change: Change) -> None:
         self.wake_outbox()
-        if change.is_bulk and change.state is State.APPROVED:
+        if change.is_bulk:
             self.wake_batches()
 
     async def _make_move(

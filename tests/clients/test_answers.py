@@ -79,6 +79,7 @@ def test_an_address_needs_a_scheme_and_a_host(url: str) -> None:
         checked_base(url, insecure_http=True)
 
 
+@pytest.mark.threat("B7")
 @pytest.mark.parametrize(("path", "part"), [("/v1", ""), ("/v1", "."), ("/v1", ".."), ("/a/../v1", "x")])
 def test_no_part_of_an_address_leads_elsewhere(path: str, part: str) -> None:
     base = checked_base("https://rules.example.com/v1", insecure_http=False)

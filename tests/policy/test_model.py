@@ -182,6 +182,11 @@ async def test_others_of_the_channel_may_approve(user: str, why: Why | None) -> 
     assert await refused(Access(Policy, directory()), request(), user) is why
 
 
+async def test_whose_role_is_limited_approves_nothing_else() -> None:
+    policy = Policy(roles={"sales": Role(channels=(OPS,), may=("*",), group=("Group_sales",))})
+    assert await refused(Access(lambda: policy, directory()), request(), HELPER) is Why.BEYOND_ROLE
+
+
 @pytest.mark.parametrize("channel", [None, OPS])
 @pytest.mark.parametrize("user", SLACK)
 async def test_whoever_may_not_use_it_at_all_is_refused_where_nothing_is_asked_for(

@@ -213,6 +213,9 @@ async def test_a_service_that_is_down_at_the_moment_is_waited_for(
     assert status(workspace) == "Active"
 
     faults.clear()
+    faults.add("429", method="PUT", times=1)
+    clock.ahead += timedelta(minutes=5)
+    await alice.sees_change(state=State.APPROVED)
     clock.ahead += timedelta(minutes=5)
     await alice.sees_change()
     assert status(workspace) == "Inactive"

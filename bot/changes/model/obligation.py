@@ -51,7 +51,7 @@ def standings(edit: Edit, made: Document | None, live: Document | None) -> Mappi
     left = canonical_form(made) or after
     found = {}
     for part in parts_of(edit):
-        if (segment := _segment(edit, part)) is not None:
+        if (segment := _segment(part)) is not None:
             found[part] = (
                 Standing.BACK if (segment in segments_of(before)) is (segment in segments_of(now)) else Standing.THERE
             )
@@ -66,7 +66,7 @@ def with_parts(parts: Collection[str], of: Document, edit: Edit, live: Document)
     """Return *live*, the target of *edit*, as it is sent, with these *parts* as *of* has them, and all else as it is."""
     done = {name: live[name] for name in live if edit.target.service == "members" or name not in SERVER_FIELDS}
     for part in sorted(parts):
-        if (segment := _segment(edit, part)) is not None:
+        if (segment := _segment(part)) is not None:
             others = [name for name in done.get(SEGMENTS) or [] if name != segment]
             done[SEGMENTS] = [*others, segment] if segment in segments_of(of) else others
         elif part in of:
@@ -76,6 +76,6 @@ def with_parts(parts: Collection[str], of: Document, edit: Edit, live: Document)
     return done
 
 
-def _segment(edit: Edit, part: str) -> str | None:
-    is_one = edit.target.service == "members" and part.startswith(f"{SEGMENTS}:")
-    return part.removeprefix(f"{SEGMENTS}:") if is_one else None
+def _segment(part: str) -> str | None:
+    segment = part.removeprefix(f"{SEGMENTS}:")
+    return None if segment == part else segment
