@@ -92,9 +92,9 @@ async def _settle(store: Store, tx: AsyncConnection, change: Change, now: dateti
         was, closed = owed.run.closed, _closed_parts(owed, change)
         if owed.edit.kind.creates and EXISTENCE not in closed:
             run = replace(run, ends_with=owed.id)
-        # Somebody was asked about it at its end, and now a part is as the change had left it.
-        is_asked = bool(change.request.undoes and owed.run.revert_failure)
-        if was.keys() - closed.keys() or (is_asked and Standing.THERE in owed.shown_by(change.run.result).values()):
+        # Somebody may have been asked about it at its end, and now a part is as the change had left it.
+        is_back = bool(change.request.undoes) and Standing.THERE in owed.shown_by(change.run.result).values()
+        if is_back or was.keys() - closed.keys():
             await _reopen(store, tx, owed, closed, now)
         elif closed != was:
             await record(store, tx, owed, replace(owed, run=replace(owed.run, closed=closed)))

@@ -192,6 +192,13 @@ async def test_a_set_that_was_let_through_is_not_withdrawn(world: World, mine: R
     assert (await mine.pipeline.journal.get(whole.id)).state is State.APPROVED
 
 
+async def test_who_ends_what_is_about_to_be_reverted_has_that_revert(world: World, mine: Replica) -> None:
+    whole = await mine.pipeline.proposer.submit(renames(world, "Ours", revert_after=3600), idempotency_key="set")
+    assert await mine.carry_out_a_set()
+    whole = await mine.pipeline.journal.get(whole.id)
+    assert (await end(mine.pipeline, whole, "")).id == (await end(mine.pipeline, whole, "")).id
+
+
 async def requested(world: World, change_id: str) -> Entry:
     (entry,) = [one for one in await world.store.audit.find(Filters(ref=change_id)) if one.event == "requested"]
     return entry

@@ -79,6 +79,16 @@ async def test_an_undo_brings_nothing_back_of_what_was_undone_or_is_over(
         await undone(mine, later)
 
 
+async def test_an_undo_brings_nothing_back_of_a_set_that_is_over(world: World, mine: Replica) -> None:
+    await world.begin(POLICIES["free"])
+    await mine.pipeline.proposer.submit(renames(world, "For now", revert_after=7200), idempotency_key="set")
+    assert await mine.carry_out_a_set()
+    later = await updated(world, mine, name="As it was")
+    world.clock.moment += timedelta(hours=2)
+    with pytest.raises(NothingComesBack):
+        await undone(mine, later)
+
+
 async def test_what_was_kept_is_given_back_by_an_undo(world: World, mine: Replica) -> None:
     await world.begin(POLICIES["free"])
     for_now = await updated(world, mine, seconds=7200, name="For now", status="Inactive")

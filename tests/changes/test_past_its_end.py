@@ -16,18 +16,7 @@ from bot.changes.proposals import Proposal, combine
 from bot.changes.refusals import TimeIsPast
 from bot.changes.rights import Decision
 from sandbox.services.answers import Call
-from tests.changes.world import (
-    ALICE,
-    EMAILS,
-    GROUP_IDS,
-    OPS,
-    POLICIES,
-    RULE_IDS,
-    SITE,
-    Replica,
-    World,
-    renames,
-)
+from tests.changes.world import ALICE, EMAILS, GROUP_IDS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, renames
 from tests.harness.proposing import CHANGES
 
 SPAN: Final = timedelta(minutes=20)

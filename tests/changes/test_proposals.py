@@ -13,7 +13,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.obligation import Standing, parts_of, with_parts
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import HOLDING, State
 from bot.changes.proposals import Proposal, Undoing, inverse
 from bot.store.tables import former_ids
@@ -104,6 +104,8 @@ def test_an_undo_that_is_under_way_or_done_is_the_answer_to_the_next(state: Stat
     answers = HOLDING if size else HOLDING | {State.APPLIED}
 
     assert _is_same_undo(undo, done, ALICE, OPS, is_own=False) is (state in answers)
+    asked = with_fields(undo, state=State.PROPOSED, guard=Guard.APPROVE)
+    assert [_is_same_undo(asked, done, ALICE, OPS, is_own=own) for own in (False, True)] == [True, False]
 
 
 async def former_ids_of(world: World) -> dict[str, str]:

@@ -114,7 +114,7 @@ async def test_a_request_waits_for_the_end_of_the_freeze(
 async def test_what_is_planned_within_is_counted_and_held_at_its_start(
     workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, clock: Clock
 ) -> None:
-    await alice.types("/rules off Redirect_imgs2 in 3h")
+    await alice.does("/rules off Redirect_imgs2 in 3h")
     await alice.types(f"/rules off {OLD} in 1h")
     card = await alice.sees_change(of="Old shop", state=State.PLANNED)
     assert "1 planned change won’t start" in bob.slack_text(await bob.does(FREEZE))

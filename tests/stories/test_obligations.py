@@ -186,12 +186,12 @@ Fields = dict[str, str]
 WAS: Final[Fields] = {"name": "As it was", "description": "As it was"}
 KEPT, BACK, THIRD, GONE = "For an hour", "As it was", "Theirs", ""
 """What somebody leaves of a field in the dashboard."""
-LEFT: Final = [{}, *(dict(zip(WAS, values, strict=True)) for values in product((KEPT, BACK, THIRD), repeat=2))]
+LEFT: Final = [*(dict(zip(WAS, values, strict=True)) for values in product((KEPT, THIRD, BACK), repeat=2)), {}]
 """What may be there of a rule at its end; without fields it is gone."""
 
 
 @pytest.mark.threat("B14")
-@pytest.mark.parametrize("fields", [*zip(LEFT), *combinations(LEFT[:4], 2)])
+@pytest.mark.parametrize("fields", [*zip(LEFT), *combinations([{}, *LEFT[:3]], 2)])
 async def test_each_part_of_what_ends_is_looked_at_alone(
     workspace: Sandbox, alice: Colleague, clock: Clock, fields: tuple[Fields, ...]
 ) -> None:

@@ -19,19 +19,7 @@ from handlers.blocks.messages import Block
 from handlers.changes.card_view import card
 from handlers.changes.items_view import Progress
 from tests.harness.proposing import with_fields
-from tests.texts.cards import (
-    BOB,
-    CAUSES,
-    IMPORT,
-    KINDS,
-    MANY,
-    NOW,
-    OFF,
-    bulk,
-    change,
-    imported,
-    switched,
-)
+from tests.texts.cards import BOB, CAUSES, IMPORT, KINDS, MANY, NOW, OFF, bulk, change, imported, switched
 
 WAITS: Final = frozenset({State.PROPOSED, State.PLANNED})
 FREEZE: Final = Freeze(starts=NOW, until=NOW + timedelta(days=5), why="Christmas")
