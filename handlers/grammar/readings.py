@@ -116,7 +116,7 @@ ADDRESSEE: Final = re.compile(r"""(?:"[^"]{1,80}"|(?:[^\W\d_a-z][\w.'-]{0,40} ){
 
 TIME: Final = r"(?=\d|(?:mon|tue|wed|thu|fri|sat|sun|tom|noon|midn))"
 TURNED: Final = re.compile(
-    rf"(?i)(?:,|\band|\bthen) (?:(?:then|put|turn|switch|it|back) )*(?:on|off|back)(?: again)?(?: at| on)? {TIME}"
+    rf"(?i)(?:,|\band|\bthen) (?:(?:then|put|turn|switch|it|back) )*(?:off|back|on(?= at | again ))(?: again)?(?: at| on)? {TIME}"
 )
 """Before the end of “on at 9 and off again at 10”."""
 
@@ -209,7 +209,7 @@ class Sentence:
     @property
     def at(self) -> str | None:
         """The moment that a question is about."""
-        return self.since or (self.start.as_typed if self.start else None)
+        return self.since or (self.start.as_typed if self.start and not self.expiry else None)
 
     @property
     def is_about_members(self) -> bool:
@@ -289,14 +289,11 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
 
 
 def _take_apart(said: Sentence, words: Sequence[Word]) -> Sentence:
-    # A ticket that is quoted names people, too.
-    long = [word for word in words if word.quoted and len(word.text.split()) > MAX_NAME_WORDS]
-    words = [part for word in words for part in (split(word.text) if word in long else [word])]
     left = _take_names(said, [part for word in _take_reason(said, words) for part in _split_at_commas(word)])
     said.spoken = ["" if word.quoted else bare(word.text) for word in left]
     ends = (at for at, word in enumerate(left, 1) if word.text[-1:] in {".", "?", "!"})
     said.asked = said.spoken[: next((at for at in ends if not VERBS_OF.keys().isdisjoint(said.spoken[:at])), None)]
-    said.is_quoted = bool(long) or any(word.quoted or (word.text.startswith(">") and word.start == 0) for word in left)
+    said.is_quoted = any(word.quoted or (word.text.startswith(">") and word.start == 0) for word in left)
     for word in _take_times(said, left):
         said.add("," if not word.quoted and _take_form(said, word) else word.text)
     _take_question(said, is_asked=bool(words) and words[-1].text.endswith("?"))
@@ -345,14 +342,11 @@ def _take_name(said: Sentence, text: str) -> bool:
     return bool(groups)
 
 
-BETWEEN: Final = {"between": "from", "and": "to"}
-"""The words of a window as a question has them, and as a change does."""
-
-
 def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
     left: list[Word] = []
     texts, at = ["" if word.quoted else word.text for word in words], 0
-    clocks = [BETWEEN.get(text, text) for text in texts] if "between" in texts else texts
+    window = {"between": "from", "and": "to"} if "between" in texts else {}  # as a change has it
+    clocks = [window.get(text, text) for text in texts]
     while at < len(words):
         time = time_at(clocks, at)
         if time is None:
@@ -361,7 +355,8 @@ def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
             while left and left[-1].keyword in {"but", "only", "just"}:
                 left.pop()
             turned = {word.keyword for word in left} & {"turn", "switch", "on", "off"}
-            left += [words[at]] if texts[at] == "on" and turned in ({"turn"}, {"switch"}) else []  # “turn it on friday”
+            is_on = turned in ({"turn"}, {"switch"}) or {*texts[at + 1 : at + 2]} & {"from", "until", "till", "for"}
+            left += [words[at]] if texts[at] == "on" and is_on else []  # “turn it on friday”
             _note_time(said, replace(time, text=" ".join(texts[at : at + time.count])))
         at += time.count if time is not None else 1
     return left
@@ -489,8 +484,6 @@ def _take_parts(said: Sentence) -> None:
 
 
 NEVER_NAMES: Final = FILLERS | REVERSING | SEVERAL | {"", ","}
-COMMON: Final = TYPES.keys() | TOPICS.keys() | {"new", "old"}
-"""Words that are no part of a name when they are alone."""
 
 
 def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> list[str]:
@@ -500,7 +493,7 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> 
         for at in range(len(words) - length + 1):
             some = said.words[at : at + length]
             text = " ".join(some)
-            is_common = {some[0], some[-1]} & NEVER_NAMES or {*some} <= COMMON
+            is_common = {some[0], some[-1]} & NEVER_NAMES or TYPES.keys() | TOPICS.keys() | {"new", "old"} >= {*some}
             is_common = is_common or (text in said.known.sites and said.before(at) in SITES_AFTER)
             is_short = len(text) < MIN_PART and not names.find_exact(text)
             short = {word for word in some if len(word) < MIN_PART}  # “im new” is no image
@@ -535,7 +528,7 @@ def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
 PLACES: Final[Mapping[type[Command], frozenset[str]]] = {
     RulesOff: word_set("for from"),
     RulesOn: word_set("for back"),
-    RulesGroup: word_set("for from all"),
+    RulesGroup: word_set("for from all back"),
     RulesDelete: word_set("for from"),
     RulesMake: word_set("go goes from for to into everyone everybody all any anything able open new -> --> => →"),
     RulesNew: word_set("from for to new"),
@@ -563,8 +556,9 @@ def _offer(said: Sentence) -> Readings | None:
     strangers = _strangers(said.known, changes)
     unread = (*_unread(said, changes, idle), *strangers)
     words = {bare(word) for text in unread for word in re.sub(r"\bon (?=\S)", "", text).split()}
-    verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | (words & {"who", "when", "why"})
-    verbs |= {*said.spoken} & {"on", "off"} if said.other_times and said.act in STATUSES else set()
+    verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | (
+        words & {"who", "when", "why", *SEVERAL}
+    )
     is_one = verbs <= {said.act, *LOOKING} and REVERSING.isdisjoint({*said.words} & {*said.asked})
     if (said.is_quoted or not is_one) and said.verb != "rename":
         return None  # “old shop off and chat widget on” asks for two changes
@@ -593,6 +587,7 @@ def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
     rules = [said.known.by_id.get(ref) for each in changes for ref in refs_of(each)]
     types = {rule.rule_type for rule in rules if rule} | {getattr(each, "type", None) for each in changes}
     idle = {*IDLE, *(word for word, kind in TYPES.items() if kind in types)}
+    idle |= {word for rule in rules if rule for word in fold_name(rule.title).split()}
     idle |= AT_ONCE if said.start is None else frozenset()
     idle |= {"temporary", "temporarily"} if said.expiry is not None else frozenset()
     idle |= SEVERAL | {"on", "rules"} if said.urls and said.act in {"on", "off"} else set()
@@ -623,7 +618,7 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
 def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) -> tuple[str, ...]:
     """Return what none of *commands* accounts for, as it was typed."""
     is_past = any(getattr(each, "at", None) or isinstance(each, RECORDS) for each in commands)
-    is_past &= not (said.start and said.start.end)  # no answer has an end
+    is_past &= not (said.start and (said.start.end or said.since))  # no answer has an end, or two beginnings
     names = ("expiry", "because", "site") if is_past else ("expiry", "start", "because", "site", "since")
     unused = [
         getattr(value, "as_typed", value)
@@ -769,9 +764,7 @@ def _answer(said: Sentence) -> Readings:
     commands, words = _look_at(said)
     shown = _read_back(said, commands)[:MAX_READINGS]
     unread = _find_unread(said, shown, words)
-    impossible = find_impossible(said)
-    if shown and not unread and not isinstance(shown[0], GatehouseHelp):
-        impossible = None
+    impossible = find_impossible(said) if unread or not shown or isinstance(shown[0], GatehouseHelp) else None
     is_lost = said.act in {"off", "on", "delete", "edit", "copy"} and not impossible and said.root != "members"
     if not shown and is_lost and not said.find_left(FILLERS | PRONOUNS):
         parse("rules", said.act)  # which asks for the rule
@@ -795,7 +788,8 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
     idle -= set() if is_past else {"when", "why", *({"who"} if is_card else ())} - {said.question}
     looks = LOOKING if is_past else LOOKING - {"history"}
     is_told = said.act not in {"", *looks} and not asks_how and not (said.question and said.verb in TYPES)
-    has = {name for name in said.filters if is_card or asks_how or any(getattr(each, name, None) for each in shown)}
+    has = {"status", "type", "who"} if is_card or asks_how else set()
+    has |= {name for name in said.filters if any(getattr(each, name, None) for each in shown)}
     filters = [typed for name, (_, typed) in said.filters.items() if name not in has]
     used = {getattr(each, name, None) for each in shown for name in ("segment", "without_segment")}
     more = [name for name in (*said.segments, *said.lacking) if name not in used]
@@ -831,6 +825,7 @@ CARDS: Final = (RulesShow, RulesWhich, RulesHistory, MembersShow, MembersWhy)
 def find_impossible(said: Sentence) -> Impossible | None:
     """Return what a text asks for and can't be done; a word in quotes, or of a name that is known, asks for nothing."""
     spoken = ["" if word in said.named else word for word in said.asked]
+    spoken = ["site" if word in said.known.sites else word for word in spoken]
     spoken = ["percent" if PERCENT.fullmatch(word) else "ip" if ADDRESS.fullmatch(word) else word for word in spoken]
     found = IMPOSSIBLE.find(spoken)
     places = [place for told, some in found if told == found[0][0] for place in some]
@@ -850,7 +845,9 @@ def _take_filters(said: Sentence) -> None:
         before, after = said.before(at), said.after(at)
         is_turned = not (REVERSING - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
         is_state = _is_state(said, at)
-        is_mine = word == "i" and said.question and "did" in said.words and "miss" not in said.words
+        is_mine = (
+            word == "i" and before in {"did", "have"} and said.question and {"miss", "missed"}.isdisjoint(said.words)
+        )
         is_type = is_of_rules and word in TYPES and ({word, after} & LISTED or TYPES[word] in {"Redirect", "Cancel"})
         if word in {"on", "by"} and after == "":
             said.take(at)
@@ -862,14 +859,16 @@ def _take_filters(said: Sentence) -> None:
             _take_filter(said, "status", status, begins, at + 1)
         elif is_type and not is_turned and said.led != ["to"]:
             _take_filter(said, "type", type_word(TYPES[word]).casefold(), at, at + 1)
-        elif (typed := FILTER.fullmatch(said.typed[at])) and RulesList.has(typed[1].lower()):
-            _take_filter(said, typed[1].lower(), typed[2].strip('"'), at, at + 1)
+        elif (typed := FILTER.fullmatch(said.typed[at])) and (field := FILTERS.get(typed[1].lower())):
+            _take_filter(said, field, typed[2].strip('"'), at, at + 1)
         elif MENTION.fullmatch(said.typed[at].strip(AFTER_ALL)):
             _take_filter(said, "who", said.typed[at].strip(AFTER_ALL), at - (before == "by"), at + 1)
         elif is_mine or word in {"my", "mine"} or (word == "me" and before == "by"):
             _take_filter(said, "who", "@me", at - (before == "by"), at + 1)
 
 
+LISTS: Final = (RulesList, MembersList)
+FILTERS: Final = {part.shown.partition(":")[0]: name for kind in LISTS for name, part in kind.parts().items()}
 MENTION: Final = re.compile(r"<@[^<>]+>|@(?!gatehouse)[\w.-]+", re.IGNORECASE)
 GOING: Final = word_set("go goes going went log sign include including")
 """Words before “on” and “live” that make something else of these."""
@@ -911,7 +910,7 @@ def _show_things(said: Sentence) -> Shown:
     asked = [url for url, led in zip(said.urls, said.led, strict=True) if said.question and led not in TO] or said.urls
     urls = [url for typed in asked for url in _with_host(typed, said)]
     urls = [url for url in urls if said.known.rules.find_url(url)] or urls
-    asks_page = not {*LEADING, "why"}.isdisjoint(said.spoken) and not is_list
+    asks_page = not {"where", "why"}.isdisjoint(said.spoken) and not is_list
     lists = [url for url in asked if not asks_page and not urlsplit(url).path]
     shown: list[Command] = [RulesList(url=url.removeprefix("https://")) for url in lists]
     shown = shown or [RulesWhich(url) for url in urls]
@@ -922,6 +921,9 @@ def _show_things(said: Sentence) -> Shown:
     happened = said.act in {"history", "undo"} or is_when or bool(asks and PAST & {*said.words})
     searches = said.part and said.act in {"", "show"} and len(said.rules) == 1
     if searches := searches and (is_list or (len(said.rules[0]) > 1 and not said.question)):
+        states = {"on" if rule.active else "off" for key in said.rules[0] if (rule := said.known.by_id.get(key))}
+        if states.isdisjoint(said.filters.get("status", states)):
+            del said.filters["status"]  # “no rules” would be no answer: each row tells its state
         shown.append(RulesList(said.part))
     else:
         is_past = happened or said.since or said.question in {"was", "were", "had"}

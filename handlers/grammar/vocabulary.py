@@ -135,7 +135,7 @@ TOPICS: Final = map_words(
     {
         "check": "loop loops looping circles duplicates dupes shadowed conflict conflicts overlap fighting broken…rules",
         "segments": "segments plan tier tiers",
-        "groups": "groups folders",
+        "groups": "groups folders any_group which_group",
         "digest": "handover digest summary overview overnight",
         "freezes": "frozen freeze freezes froze locked nobody_changes nobody_touches no_changes",
         "pending": "pending waiting queue outstanding undecided approve approval approvals request requests",
@@ -210,7 +210,7 @@ Rules have no order: of two that match a URL, either may act. > rules check > pr
 A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test rollout rotate
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
     status_code permanent_redirect permanently
-Gatehouse sends no emails or invitations to members. > > invite welcome_email email_them send…email send…mail send…note
+Gatehouse sends no emails or invitations to members. > > invite welcome_email email_all mail_all send…email send…mail send…note
 Gatehouse can’t see passwords, unlock a login, or sign anybody in or out. > > password passwords pw 2fa mfa credentials
     magic_link unlock unlocked logout log_out sign_out sign…out sessions impersonate
 The members service doesn’t say when somebody signed in. > > last_login last_log last_sign logins sign-ins last_seen last_active
@@ -219,13 +219,14 @@ Gatehouse can remove a member, but not erase their personal data. > > gdpr perso
 Gatehouse sets no reminders and watches nothing for you. > gatehouse planned > remind reminder alert notify_me ping_me let_me_know
 Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate-limit throttle per_second
 Gatehouse sees no visits, sales or speed of your site. > > hits visits statistics stats how_many_visitors how_many_people
-    how_many_requests sell slowing takes_ages conversion page_views refund billing revenue latency uptime load_time
+    how_many_ppl how_many_requests sell slowing takes_ages conversion page_views refund billing revenue latency load_time
 A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
 Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate cert ssl tls cache caches
 Gatehouse can’t list who may do something: ask of one person, or see the card. > gatehouse whoami > who_can_approve
     who_can_delete who_can_change who_can_switch who_can_edit who_may who_must
-Members can’t be listed by having no segment. > members segments > no_segment no_segments any_segment any_segments
+Lists can’t show what has no segment or group. > > no_segment no_segments without_any not_in_any_group not_in_a_group
+Gatehouse can’t compare the members of two sites. > members list > not_on_site not_in_site not_on_the_site
 Segments and groups are made and renamed elsewhere. > > new_segment create…segment rename…segment new_group create…group
 Gatehouse has no pages of its own: a rule can redirect to one. > rules new redirect > maintenance_page holding_page error_page
 """
