@@ -54,6 +54,8 @@ class Proposer:
             return known
         change = await self.draft(proposal)
         self.executor.failpoint("propose")
+        if change.decision.guard is Guard.NONE:
+            self.executor.failpoint("claim")
         items = proposal.items if change.is_bulk else ()
         return await self.journal.open(change, idempotency_key, items, reverts=reverts, begin=not change.is_bulk)
 

@@ -272,7 +272,7 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
     """
     if not readings.unread or readings.meant or readings.impossible:
         return False
-    if isinstance(error, BadEmail):  # not where its name has few words of a name, as in “why did my change …”
+    if isinstance(error, BadEmail) and error.name:  # not where it has few words of a name, as in “why did my change …”
         names = [bare(each) not in NO_NAMES for each in error.name.split()]
         return sum(names) * 2 >= len(names) and not _is_card(readings.commands)
     if isinstance(error, Unclear):
