@@ -14,6 +14,8 @@ from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
 from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE_IDS, Replica, World, renames
 
+pytestmark = pytest.mark.slow
+
 
 async def applied_set(world: World, mine: Replica, *, hours: int = 2) -> Change:
     """A rename for some hours, of two rules, approved and carried out."""
