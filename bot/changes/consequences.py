@@ -50,12 +50,13 @@ def _reminder_time(change: Change) -> datetime | None:
     return change.created + REMIND_AFTER if waits_for_others else None
 
 
-def _revert_time(change: Change) -> datetime | None:
+def revert_time(change: Change) -> datetime | None:
+    """Return when a temporary *change* is reverted; None for any other."""
     return change.request.reverts_at if change.is_temporary else None
 
 
 def _offer_time(change: Change) -> datetime | None:
-    if (ends := _revert_time(change)) is None:
+    if (ends := revert_time(change)) is None:
         return None
     # Of an hour ten minutes, of ten minutes two: an offer right after the beginning would help nobody.
     return ends - min(OFFER_BEFORE, (ends - (change.run.finished_at or change.created)) * MIN_OFFER_SHARE)
@@ -64,7 +65,7 @@ def _offer_time(change: Change) -> datetime | None:
 DUE_TIMES: Final[Mapping[Purpose, Callable[[Change], datetime | None]]] = {
     Purpose.EXPIRE: _expiry_time,
     Purpose.START: start_time,
-    Purpose.REVERT: _revert_time,
+    Purpose.REVERT: revert_time,
     Purpose.REMIND: _reminder_time,
     Purpose.STARTS: _start_notice_time,
     Purpose.OFFER: _offer_time,

@@ -13,7 +13,7 @@ from typing import Final
 
 import structlog
 
-from bot.changes.consequences import LATE_START
+from bot.changes.consequences import LATE_START, revert_time, start_time
 from bot.changes.followups import may_succeed_later
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
@@ -74,8 +74,7 @@ class TimerWorker:
 
     async def _start(self, change: Change, _: Delivery) -> datetime | None:
         """Begin a planned change; where it is too late, hold it and ask, since the moment that it was meant for may be over."""
-        starts = change.request.starts_at
-        if change.state is not State.PLANNED or change.run.held or starts is None:
+        if (starts := start_time(change)) is None:
             return None
         if self._now > starts + LATE_START:
             await self.journal.hold(change, Held.LATE)
@@ -103,23 +102,21 @@ class TimerWorker:
 
     async def _revert(self, change: Change, timer: Delivery) -> datetime | None:
         """Revert a temporary change at its end; where somebody changed its target since, leave it and say so."""
-        again = await self._try_to_revert(change, timer)
+        if (ends := revert_time(change)) is None:
+            return None
+        again = await self._try_to_revert(change, ends, timer)
         # From that try on, since a process may die in it.
         if again is not None and timer.attempt >= TRIES_UNTIL_TOLD:
-            late = Purpose.LATE.of(change.request.reverts_at or change.created)
             async with self.journal.store.transaction() as tx:
-                await self.journal.store.outbox.enqueue(tx, change.id, late, once=True)
+                await self.journal.store.outbox.enqueue(tx, change.id, Purpose.LATE.of(ends), once=True)
             self.journal.wake_outbox()
         return again
 
-    async def _try_to_revert(self, change: Change, timer: Delivery) -> datetime | None:
-        """Try to revert *change*; return when it is due again, None where nothing is left to try."""
-        ends = change.request.reverts_at
-        if not change.is_temporary or ends is None:
-            return None
+    async def _try_to_revert(self, change: Change, ends: datetime, timer: Delivery) -> datetime | None:
+        """Try to revert *change*, which *ends* now; return when it is due again, None where nothing is left to try."""
         # The undo may leave nothing to revert; two writes at once would only be in each other's way.
         if await self.pipeline.followups.is_being_undone(change):
-            return self._next_try(change)
+            return self._next_try(ends)
         revert = await self.pipeline.followups.last_revert(change)
         # An older one was made for an end that has been put off since, or was somebody's early end.
         if revert is not None and (revert.created < ends or await self._is_retryable(revert)):
@@ -128,29 +125,29 @@ class TimerWorker:
             if revert is None and not await self._is_in_turn(change):
                 return self._now + NEXT_TURN
             with suppress(NothingToDo):
-                cause = _cause(change, timer, self._now)
+                cause = _cause(change, timer, self._now - ends)
                 revert = revert or await self.pipeline.followups.revert(change, by=cause.requester, cause=cause)
-            return await self._handle_revert(change, revert)
+            return await self._handle_revert(change, ends, revert)
         except (ClientError, TargetBusy) as error:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
-            return self._next_try(change)
+            return self._next_try(ends)
         # Somebody kept or extended it in the same moment; an extension has a timer of its own.
         except NotTemporary:
             return None
 
-    async def _handle_revert(self, change: Change, revert: Change | None) -> datetime | None:
+    async def _handle_revert(self, change: Change, ends: datetime, revert: Change | None) -> datetime | None:
         """Return when to try again to revert *change* after *revert*; None where it was reverted, or is given up.
 
         Without a *revert*, nothing of it is there to be put back. Raises a ClientError.
         """
         if revert is not None and (revert.state in LIVE or await self._is_retryable(revert)):
-            return self._next_try(change)
+            return self._next_try(ends)
         if not (await self.journal.get(change.id)).is_temporary:
             return None
         if await self._has_unknown(revert or change):
-            return self._next_try(change)
+            return self._next_try(ends)
         found = {each for _, shown in await self.pipeline.followups.look(change) for each in shown}
-        await self._give_up(change, _why_left(change, revert, found))
+        await self._give_up(change, ends, _why_left(change, revert, found))
         return None
 
     async def _is_retryable(self, revert: Change) -> bool:
@@ -168,15 +165,15 @@ class TimerWorker:
     async def _has_unknown(self, whole: Change) -> bool:
         return (await self.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
 
-    def _next_try(self, change: Change) -> datetime:
+    def _next_try(self, ends: datetime) -> datetime:
         # The longer it has failed, the longer until the next try: a quarter of that time.
-        return self._now + min(max(MIN_RETRY, (self._now - (change.request.reverts_at or self._now)) / 4), MAX_RETRY)
+        return self._now + min(max(MIN_RETRY, (self._now - ends) / 4), MAX_RETRY)
 
-    async def _give_up(self, change: Change, why: RevertFailure) -> None:
+    async def _give_up(self, change: Change, ends: datetime, why: RevertFailure) -> None:
         """Say on the card why *change* was not reverted at its end; its requester is notified where they have to act."""
 
         def update(held: Change) -> Change:
-            is_same = held.is_temporary and held.request.reverts_at == change.request.reverts_at
+            is_same = revert_time(held) == ends
             return replace(held, run=replace(held.run, revert_failure=why)) if is_same else held
 
         note = "" if why is RevertFailure.GONE else Purpose.LEFT
@@ -202,9 +199,8 @@ def _turn(change: Change) -> tuple[datetime, bool, float]:
     return due or change.created, is_start, made if is_start else -made
 
 
-def _cause(change: Change, timer: Delivery, now: datetime) -> Cause:
-    """Return the cause of a revert of *change* at its end, with how late it is and which try this is."""
-    late = now - (change.request.reverts_at or now)
+def _cause(change: Change, timer: Delivery, late: timedelta) -> Cause:
+    """Return the cause of a revert of *change* at its end, with how *late* it is and which try this is."""
     return Cause(
         kind=CauseKind.END,
         requester=change.request.requester,

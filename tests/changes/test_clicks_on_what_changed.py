@@ -11,35 +11,42 @@ from typing import Final
 import pytest
 
 from bot.changes.model.change import Change
-from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.edits import Kind, Target
 from bot.changes.model.moves import GATEHOUSE
-from bot.changes.model.parts import CauseKind, ChangeRequest, Guard
+from bot.changes.model.parts import CauseKind, Guard
 from bot.changes.model.states import State
 from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import NothingToDo, Proposal, undo_cause
+from bot.changes.proposals import NothingToDo, undo_cause
 from bot.changes.refusals import AlreadyDecided, NotTemporary, NotUndoable
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Snapshot
 from bot.policy.inquiry import NotAllowed
 from bot.store.audit import Entry, Filters
 from bot.store.outbox import Purpose
-from tests.changes.world import ALICE, BOB, CARA, OPS, POLICIES, RULE_IDS, Replica, Watched, World, renames
+from tests.changes.world import (
+    ALICE,
+    BOB,
+    CARA,
+    OPS,
+    POLICIES,
+    RULE,
+    RULE_IDS,
+    Replica,
+    Watched,
+    World,
+    rename,
+    renames,
+)
 from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 HOUR: Final = timedelta(hours=1)
-TARGET: Final = Target(service="rules", key=RULE_IDS[0])
 
 
 async def renamed(world: World, mine: Replica, guard: Guard | None = None) -> Change:
     """A rule that has another name for an hour."""
-    live = world.live(TARGET)
-    proposal = Proposal.of(
-        guard=guard,
-        edit=Edit(kind=Kind.RULE_UPDATE, target=TARGET, before=live, after=(live or {}) | {"name": "For now"}),
-        request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=3600),
-    )
-    return await mine.pipeline.proposer.submit(proposal, idempotency_key=f"request {next(world.names)}")
+    wanted = replace(rename(world, "For now", revert_after=3600), guard=guard)
+    return await mine.pipeline.proposer.submit(wanted, idempotency_key=f"request {next(world.names)}")
 
 
 async def events(world: World, change: Change) -> list[str]:
@@ -251,8 +258,8 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
 ) -> None:
     change = await renamed(world, mine)
     if changed_since:
-        world.edit(("rules", RULE_IDS[0]), (world.live(TARGET) or {}) | {"name": "Theirs"})
-    watched = mine.pipeline.executor.adapter(TARGET, LOOKING)
+        world.edit(("rules", RULE_IDS[0]), (world.live(RULE) or {}) | {"name": "Theirs"})
+    watched = mine.pipeline.executor.adapter(RULE, LOOKING)
     assert isinstance(watched, Watched)
     slow = Clicked(watched.inner, world, "mine", lambda: act(mine.pipeline, change, "click"))
     mine.pipeline.followups = replace(
@@ -267,7 +274,7 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
     assert now.request.reverts_at != change.request.reverts_at
     assert (now.run.undone, now.run.revert_failure) == (None, "")
     assert "not_reverted" not in await events(world, change)
-    assert (world.live(TARGET) or {})["name"] == ("Theirs" if changed_since else "For now")
+    assert (world.live(RULE) or {})["name"] == ("Theirs" if changed_since else "For now")
 
 
 async def test_what_is_gone_is_not_asked_for_again(world: World, mine: Replica) -> None:

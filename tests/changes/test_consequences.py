@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import pytest
 
 from bot.changes.consequences import DUE_TIMES, HELD_LONGEST, OFFER_BEFORE, REMIND_AFTER, TELL_BEFORE
 from bot.changes.events import event_of_move
+from bot.changes.freezing import is_overridden
 from bot.changes.model.moves import Expire, Fail, Finish, Move
-from bot.changes.model.parts import Guard, Held, Refused
+from bot.changes.model.obligation import Standing
+from bot.changes.model.parts import Guard, Held, Refused, RevertFailure
 from bot.changes.model.states import State
+from bot.changes.timers import _turn, _why_left
+from bot.policy.freezes import ChatFreeze, Freeze
 from bot.store.outbox import Purpose
 from tests.changes.world import RULE_IDS
 from tests.harness.clocks import EPOCH
@@ -75,3 +79,61 @@ def test_what_the_audit_says_of_an_end(move: Move, state: State, told: dict[str,
     ended = with_fields(REQUEST, state=state, why_not=Refused(code="Refused", words="no"))
     common = {"kind", "reason", "guard"}
     assert {name: value for name, value in event_of_move(move, ended).detail.items() if name not in common} == told
+
+
+OVERRIDDEN: Final = {"glass_broken": True, "decided_at": EPOCH}
+LATER: Final = EPOCH + timedelta(microseconds=1)
+
+
+@pytest.mark.threat("B18")
+@pytest.mark.parametrize(
+    ("decision", "made", "is_known"),
+    [
+        (OVERRIDDEN, None, True),  # by the policy
+        (OVERRIDDEN, EPOCH, True),
+        (OVERRIDDEN, LATER, False),
+        (OVERRIDDEN | {"glass_broken": False}, EPOCH, False),
+    ],
+)
+def test_an_override_passes_the_freezes_that_there_were(
+    decision: dict[str, Any], made: datetime | None, *, is_known: bool
+) -> None:
+    times = {"starts": EPOCH, "until": EPOCH + HOUR}
+    chat = {"id": "f", "title": "Everything", "by": "U0CARA", "channel": "C0OPS0001", "made": made}
+    freeze = Freeze.model_validate(times) if made is None else ChatFreeze.model_validate(times | chat)
+
+    assert is_overridden(freeze, with_fields(REQUEST, **decision)) is is_known
+
+
+def test_what_is_due_goes_in_the_order_of_its_times_and_what_was_done_last_ends_first() -> None:
+    older, newer = ({"finished_at": EPOCH + HOUR * hours} for hours in (0.5, 1))
+    in_turn = [
+        PLANNED,
+        APPLIED | newer,
+        APPLIED | older,
+        APPLIED,
+        PLANNED | {"starts_at": EPOCH + 2 * HOUR},
+        PLANNED | {"starts_at": EPOCH + 2 * HOUR, "created": EPOCH + HOUR},
+    ]
+    turns = [_turn(with_fields(REQUEST, **given)) for given in in_turn]
+    assert turns == sorted(set(turns))
+
+
+@pytest.mark.parametrize(
+    ("state", "revert", "found", "why"),
+    [
+        (State.APPLIED, None, {Standing.BACK}, RevertFailure.GONE),
+        (State.APPLIED, None, {Standing.THERE}, RevertFailure.GONE),
+        (State.APPLIED, None, {Standing.OTHER, Standing.BACK}, RevertFailure.CHANGED),
+        (State.UNSETTLED, None, {Standing.OTHER}, RevertFailure.UNCONFIRMED),
+        (State.APPLIED, State.FAILED, {Standing.BACK}, RevertFailure.GONE),
+        (State.APPLIED, State.FAILED, {Standing.THERE}, RevertFailure.REFUSED),
+        (State.APPLIED, State.UNSETTLED, {Standing.OTHER}, RevertFailure.UNCONFIRMED),
+        (State.APPLIED, State.APPLIED, {Standing.OTHER}, RevertFailure.PARTLY),
+    ],
+)
+def test_why_a_temporary_change_is_left(
+    state: State, revert: State | None, found: set[Standing], why: RevertFailure
+) -> None:
+    tried = None if revert is None else with_fields(REQUEST, state=revert)
+    assert _why_left(with_fields(REQUEST, state=state), tried, found) is why

@@ -12,10 +12,9 @@ import pytest
 import structlog
 
 from bot.changes.model.change import Change
-from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import ChangeRequest, Guard, Held
+from bot.changes.model.edits import Kind
+from bot.changes.model.parts import Guard, Held
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal
 from bot.changes.propose import OWN_UNDO_WITHIN
 from bot.changes.refusals import AlreadyDecided, ApprovalWaits
 from bot.changes.rights import Decision, OfRequest
@@ -32,9 +31,12 @@ from tests.changes.world import (
     DAN,
     OPS,
     POLICIES,
+    RULE,
     RULE_IDS,
     Replica,
     World,
+    proposal,
+    rename,
     renames,
     replica,
 )
@@ -52,15 +54,9 @@ async def asked(
     if fault:
         world.services.rules.stage.faults.add(fault, method="PUT")
     mine = replica(world, "mine", count(1))
-    live = world.truth()["rules", RULE_IDS[0]]
-    edit = Edit(
-        kind=kind,
-        target=Target(service="rules", key=RULE_IDS[0]),
-        before=live,
-        after=live | {"name": "Ours"} if kind is Kind.RULE_UPDATE else None,
-    )
-    proposal = Proposal.of(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS, **request))
-    change = await mine.pipeline.proposer.submit(proposal, idempotency_key="request")
+    update = kind is Kind.RULE_UPDATE
+    wanted = rename(world, **request) if update else proposal(world, kind, RULE, None, **request)
+    change = await mine.pipeline.proposer.submit(wanted, idempotency_key="request")
     await deliver(mine)
     return mine, change
 

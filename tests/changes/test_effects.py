@@ -9,15 +9,14 @@ from itertools import permutations
 import pytest
 
 from bot.changes.model.change import Change
-from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.edits import Kind
 from bot.changes.model.items import OPEN
 from bot.changes.model.moves import Fail, Finish, MarkUnknown
-from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, item_change
+from bot.changes.proposals import item_change
 from bot.changes.refusals import NothingComesBack
 from bot.changes.worker import ChangeLease
-from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, renames
+from tests.changes.world import ALICE, OPS, POLICIES, RULE, RULE_IDS, Replica, World, proposal, renames
 
 ENDS = ("the change ends", "one fails", "one is undone")
 
@@ -53,13 +52,9 @@ async def test_one_item_is_undone_and_the_other_was_not_done(
 
 async def updated(world: World, mine: Replica, *, seconds: int | None = None, **fields: str) -> Change:
     """A change of *fields* of a rule that is done at once; *seconds*: for how long."""
-    live = world.truth()["rules", RULE_IDS[0]]
-    target = Target(service="rules", key=RULE_IDS[0])
-    proposal = Proposal.of(
-        edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=live, after=live | fields),
-        request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=seconds),
-    )
-    return await mine.pipeline.proposer.submit(proposal, idempotency_key=f"{seconds} {fields}")
+    after = (world.live(RULE) or {}) | fields
+    wanted = proposal(world, Kind.RULE_UPDATE, RULE, after, revert_after=seconds)
+    return await mine.pipeline.proposer.submit(wanted, idempotency_key=f"{seconds} {fields}")
 
 
 async def undone(mine: Replica, change: Change) -> Change:

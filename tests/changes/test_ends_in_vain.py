@@ -4,33 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Final, TypeAlias
 
 import pytest
 
-from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import ChangeRequest
 from bot.changes.proposals import Proposal
 from bot.changes.timers import TRIES_UNTIL_TOLD
-from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, renames
+from tests.changes.world import RULE_IDS, Replica, World, rename, renames
 from tests.harness.workers import ONE_TIMER
 
 Wanted: TypeAlias = Callable[[World], Proposal]
 
 
-def one(world: World) -> Proposal:
-    live = world.truth()["rules", RULE_IDS[0]]
-    edit = Edit(
-        kind=Kind.RULE_UPDATE,
-        target=Target(service="rules", key=RULE_IDS[0]),
-        before=live,
-        after=live | {"name": "For now"},
-    )
-    return Proposal.of(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=7200))
-
-
-def several(world: World) -> Proposal:
-    return renames(world, "For now", revert_after=7200)
+one: Final[Wanted] = partial(rename, name="For now", revert_after=7200)
+several: Final[Wanted] = partial(renames, name="For now", revert_after=7200)
 
 
 async def hours_later(world: World, mine: Replica) -> None:

@@ -14,13 +14,12 @@ import pytest
 
 from bot.changes.journal import LEASE
 from bot.changes.model.change import Change
-from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.edits import Target
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, combine
+from bot.changes.proposals import combine
 from bot.changes.targets import Snapshot
 from bot.clients.gate import CallContext
-from tests.changes.world import ALICE, EMAILS, OPS, SITE, Replica, Watched, World, replica, rule
+from tests.changes.world import EMAILS, SITE, Replica, Watched, World, rename, replica, rule
 from tests.drills.fleet import until
 from tests.harness.databases import BOTH
 from tests.harness.proposing import CHANGES, record_only
@@ -61,16 +60,6 @@ def with_rules_hanging(world: World) -> Replica:
     return replace(mine, sets=replace(mine.sets, executor=executor))
 
 
-def renamed(world: World, target: Target, **more: Any) -> Proposal:
-    live = world.live(target)
-    after = (live or {}) | {"name": "Ours"}
-    kind = Kind.MEMBER_UPDATE if target.service == "members" else Kind.RULE_UPDATE
-    return Proposal.of(
-        edit=Edit(kind=kind, target=target, before=live, after=after),
-        request=ChangeRequest(requester=ALICE, channel=OPS, **more),
-    )
-
-
 def rules() -> list[Target]:
     return [Target(service="rules", key=f"Redirect_many{number}") for number in MANY]
 
@@ -96,8 +85,8 @@ async def ends_as(mine: Replica, change: Change, state: State) -> None:
 async def test_what_is_taken_over_at_one_service_waits_for_no_other(world: World) -> None:
     mine = with_rules_hanging(world)
     for target in rules():
-        await record_only(mine.pipeline, renamed(world, target), idempotency_key=target.key or "")
-    member = await record_only(mine.pipeline, renamed(world, MEMBER), idempotency_key="a member")
+        await record_only(mine.pipeline, rename(world, target=target), idempotency_key=target.key or "")
+    member = await record_only(mine.pipeline, rename(world, target=MEMBER), idempotency_key="a member")
     world.clock.moment += LEASE * 2
 
     async with at_work(mine.pipeline.recover(every=0.05)):
@@ -108,9 +97,11 @@ async def test_a_set_at_one_service_waits_for_no_set_at_another(world: World) ->
     mine = with_rules_hanging(world)
     for target in rules():
         await mine.pipeline.proposer.submit(
-            combine(CHANGES, [renamed(world, target)]), idempotency_key=target.key or ""
+            combine(CHANGES, [rename(world, target=target)]), idempotency_key=target.key or ""
         )
-    whole = await mine.pipeline.proposer.submit(combine(CHANGES, [renamed(world, MEMBER)]), idempotency_key="a member")
+    whole = await mine.pipeline.proposer.submit(
+        combine(CHANGES, [rename(world, target=MEMBER)]), idempotency_key="a member"
+    )
     world.clock.moment += timedelta(seconds=1)
 
     async with at_work(mine.sets.run(every=0.05)):
@@ -120,7 +111,7 @@ async def test_a_set_at_one_service_waits_for_no_set_at_another(world: World) ->
 async def test_what_was_looked_at_the_longest_ago_is_taken_over_first(world: World, mine: Replica) -> None:
     changes = []
     for target in rules()[:3]:
-        changes.append(await record_only(mine.pipeline, renamed(world, target), idempotency_key=target.key or ""))
+        changes.append(await record_only(mine.pipeline, rename(world, target=target), idempotency_key=target.key or ""))
         world.clock.moment += timedelta(seconds=1)
     world.clock.moment += LEASE * 2
     first = await mine.pipeline.journal.claim_due()

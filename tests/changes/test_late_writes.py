@@ -13,14 +13,13 @@ from bot.changes.execute import END_PASSED, HELD_FOR, MAX_LOOKS, TOO_OLD
 from bot.changes.journal import LEASE
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.moves import Fail
-from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.policy.model import Person, Why
 from bot.store.db import TargetBusy
 from sandbox.services.answers import Call
 from sandbox.services.database import Record
-from tests.changes.world import ALICE, EMAILS, OPS, RULE_IDS, SITE, Replica, World, replica, rule
+from tests.changes.world import ALICE, EMAILS, RULE_IDS, SITE, Replica, World, proposal, replica, rule
 from tests.harness.proposing import record_only, with_fields
 
 A_LEASE_LATER: Final = LEASE + timedelta(seconds=1)
@@ -32,11 +31,7 @@ def asked(world: World, kind: Kind) -> Proposal:
     target = Target(service="rules", key=None if kind.creates else RULE_IDS[0])
     if kind is Kind.MEMBER_GRANT:
         target = Target(service="members", site=SITE, key=EMAILS[0])
-    before = world.live(target)
-    return Proposal.of(
-        edit=Edit(kind=kind, target=target, before=before, after=_wanted(kind, before)),
-        request=ChangeRequest(requester=ALICE, channel=OPS),
-    )
+    return proposal(world, kind, target, _wanted(kind, world.live(target)))
 
 
 def _wanted(kind: Kind, before: Record | None) -> Record | None:

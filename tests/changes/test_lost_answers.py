@@ -10,18 +10,16 @@ import pytest
 
 from bot.changes.execute import MAX_SENDS
 from bot.changes.model.change import Change
-from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.edits import Kind, Target
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, combine
+from bot.changes.proposals import combine
 from sandbox.services.answers import Call
-from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, replica, rule
+from tests.changes.world import EMAILS, POLICIES, RULE, SITE, Replica, World, proposal, replica, rule
 from tests.harness.proposing import CHANGES
 
 pytestmark = pytest.mark.slow
 
 ANN, BEN = (Target(service="members", site=SITE, key=email) for email in EMAILS)
-RULE: Final = Target(service="rules", key=RULE_IDS[0])
 NEW: Final = {"name": "Ben", "email": EMAILS[1], "allowedSegments": ["vip"]}
 WRITES: Final[dict[Kind, tuple[Target, dict[str, Any] | None]]] = {
     Kind.MEMBER_ADD: (BEN, NEW),
@@ -38,10 +36,7 @@ SENT_AGAIN: Final = [kind for kind in WRITES if kind is not Kind.RULE_CREATE]
 async def carried_out(world: World, kind: Kind) -> tuple[Replica, Change]:
     """A process that carried out a set with one part, which does *kind*, and the change of that part."""
     mine, (target, after) = replica(world, "mine", count(1)), WRITES[kind]
-    wanted = Proposal.of(
-        edit=Edit(kind=kind, target=target, before=world.live(target), after=after),
-        request=ChangeRequest(requester=ALICE, channel=OPS),
-    )
+    wanted = proposal(world, kind, target, after)
     whole = await mine.pipeline.proposer.submit(combine(CHANGES, [wanted]), idempotency_key="request")
     await mine.carry_out_a_set()
     (item,) = [item async for item in world.store.items.all(whole.id)]

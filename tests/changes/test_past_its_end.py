@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import pytest
 
 from bot.changes.execute import END_PASSED
-from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.edits import Target
 from bot.changes.model.items import Outcome
-from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, combine
+from bot.changes.proposals import combine
 from bot.changes.refusals import TimeIsPast
 from bot.changes.rights import Decision
 from sandbox.services.answers import Call
-from tests.changes.world import ALICE, EMAILS, GROUP_IDS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, renames
+from tests.changes.world import ALICE, EMAILS, GROUP_IDS, POLICIES, RULE, SITE, Replica, World, rename, renames
 from tests.harness.proposing import CHANGES
 
 SPAN: Final = timedelta(minutes=20)
-
-
-def renamed(world: World) -> Proposal:
-    target = Target(service="rules", key=RULE_IDS[0])
-    live = world.live(target)
-    assert live is not None
-    return Proposal.of(
-        edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=live, after=live | {"name": "For now"}),
-        request=ChangeRequest(requester=ALICE, channel=OPS, reverts_at=world.clock() + SPAN),
-    )
 
 
 @pytest.mark.parametrize("several", [False, True])
 async def test_nothing_is_sent_after_the_end(world: World, mine: Replica, *, several: bool) -> None:
     """One change waits for its service, which is away; a bulk change for a process that carries it out."""
     await world.begin(POLICIES["confirm"])
-    wanted = renames(world, "For now", reverts_at=world.clock() + SPAN) if several else renamed(world)
+    wanted = (renames if several else rename)(world, "For now", reverts_at=world.clock() + SPAN)
     change = await mine.pipeline.proposer.submit(wanted, idempotency_key="request")
     world.services.rules.stage.faults.add("500", method="GET", times=9)
     change = await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
@@ -57,7 +46,8 @@ async def test_what_is_left_of_a_bulk_change_is_stopped_at_its_end(world: World,
     """Two of its places are written to at a time; the end comes while they are, and the third one is left alone."""
     ends = world.clock() + SPAN
     whole = await mine.pipeline.proposer.submit(
-        combine(CHANGES, [everywhere(world, place, ends) for place in PLACES]), idempotency_key="request"
+        combine(CHANGES, [rename(world, "For now", place, reverts_at=ends) for place in PLACES]),
+        idempotency_key="request",
     )
 
     def heard(call: Call, *_: object) -> None:
@@ -74,16 +64,7 @@ async def test_what_is_left_of_a_bulk_change_is_stopped_at_its_end(world: World,
 
 
 PLACES: Final = (
-    Target(service="rules", key=RULE_IDS[0]),
+    RULE,
     Target(service="members", site=SITE, key=EMAILS[0]),
     Target(service="groups", key=GROUP_IDS[0]),
 )
-
-
-def everywhere(world: World, target: Target, ends: datetime) -> Proposal:
-    kind = {"rules": Kind.RULE_UPDATE, "members": Kind.MEMBER_UPDATE, "groups": Kind.GROUP_UPDATE}[target.service]
-    live = world.live(target) or {}
-    return Proposal.of(
-        edit=Edit(kind=kind, target=target, before=live, after=live | {"name": "For now"}),
-        request=ChangeRequest(requester=ALICE, channel=OPS, reverts_at=ends),
-    )

@@ -14,8 +14,8 @@ from bot.changes.refusals import NotYours, PolicyTightened
 from bot.changes.rights import Decision, OfRequest
 from bot.policy.inquiry import NotAllowed
 from bot.policy.model import GuardRule, Policy, Role, Why
-from tests.changes.test_rights_again import names, rename, settled
-from tests.changes.world import ALICE, BOB, CARA, DAN, POLICIES, ROLES, Replica, World, renames, replica
+from tests.changes.test_rights_again import names, settled
+from tests.changes.world import ALICE, BOB, CARA, DAN, POLICIES, ROLES, Replica, World, rename, renames, replica
 
 CHIEFS: Final = Role(users=(DAN,), may=("read",))
 

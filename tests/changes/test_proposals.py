@@ -15,14 +15,12 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.obligation import Standing, parts_of, with_parts
 from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import HOLDING, State
-from bot.changes.proposals import Proposal, Undoing, inverse
+from bot.changes.proposals import Undoing, inverse
 from bot.store.tables import former_ids
-from tests.changes.test_rights_again import rename
-from tests.changes.world import ALICE, BOB, OPS, RULE_IDS, Replica, World
+from tests.changes.world import ALICE, BOB, OPS, RULE, RULE_IDS, Replica, World, proposal, rename
 from tests.harness.proposing import with_fields
 
 MEMBER: Final = Target(service="members", site="site_1", key="ann@example.com")
-RULE: Final = Target(service="rules", key=RULE_IDS[0])
 ANN: Final = {"email": "ann@example.com", "name": "Ann", "allowedSegments": ["free"]}
 RENAMED: Final = ANN | {"name": "Anna"}
 GIVEN_MORE: Final = {"allowedSegments": ["free", "vip"]}
@@ -116,9 +114,8 @@ async def former_ids_of(world: World) -> dict[str, str]:
 async def test_a_deleted_rule_comes_back_under_another_id_though_the_answer_was_lost(
     world: World, mine: Replica
 ) -> None:
-    edit = Edit(kind=Kind.RULE_DELETE, target=RULE, before=world.live(RULE), after=None)
-    proposal = Proposal.of(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS))
-    deleted = await mine.pipeline.proposer.submit(proposal, idempotency_key="request")
+    deletion = proposal(world, Kind.RULE_DELETE, RULE, None)
+    deleted = await mine.pipeline.proposer.submit(deletion, idempotency_key="request")
     world.services.rules.stage.faults.add("cut_after", method="POST")
 
     undo = await mine.pipeline.followups.undo(deleted, by=ALICE, channel=OPS)

@@ -14,11 +14,9 @@ import pytest
 
 from bot.changes.execute import MAX_SENDS, TOO_OLD
 from bot.changes.model.change import Change
-from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Outcome
-from bot.changes.model.parts import ChangeRequest, Frozen, LostRight
+from bot.changes.model.parts import Frozen, LostRight
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
 from bot.policy.freezes import ChatFreeze
 from bot.policy.model import Channel, Person, Why
@@ -34,6 +32,7 @@ from tests.changes.world import (
     Replica,
     World,
     dying_at,
+    rename,
     renames,
     replica,
 )
@@ -86,19 +85,6 @@ LOSSES: Final = [
     (place(bot_in=False), ALICE, Why.NOT_ADDED),
     (roleless(ALICE), ALICE, Why.NO_ROLE),
 ]
-
-
-def rename(world: World, *, revert_after: int | None = None) -> Proposal:
-    live = world.truth()["rules", RULE_IDS[0]]
-    return Proposal.of(
-        edit=Edit(
-            kind=Kind.RULE_UPDATE,
-            target=Target(service="rules", key=RULE_IDS[0]),
-            before=live,
-            after=live | {"name": "Ours"},
-        ),
-        request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=revert_after),
-    )
 
 
 def names(world: World) -> list[str]:
@@ -228,12 +214,14 @@ async def test_a_set_that_waited_is_not_begun_in_a_freeze_but_gone_on_with(world
     assert (ended.state, type(ended.run.why_not)) == ((State.APPLIED, NoneType) if is_begun else (State.FAILED, Frozen))
 
 
-async def test_where_slack_does_not_say_it_waits_and_is_done_once_slack_does(world: World) -> None:
+@pytest.mark.parametrize("several", [False, True])
+async def test_where_slack_does_not_say_it_waits_and_is_done_once_slack_does(world: World, *, several: bool) -> None:
     mine = await started(world, "approve")
-    change = await waiting(world, mine)
+    change = await (approved_set if several else waiting)(world, mine)
     world.directory.silent = True
     world.clock.moment += A_WHILE
 
+    assert several is await mine.carry_out_a_set()
     waits = await settled(world, mine, change)
     assert waits.state is State.APPROVED
     assert "Slack does not say" in waits.run.waits
@@ -241,6 +229,7 @@ async def test_where_slack_does_not_say_it_waits_and_is_done_once_slack_does(wor
 
     world.directory.silent = False
     world.clock.moment += A_WHILE
+    assert several is await mine.carry_out_a_set()
     assert (await settled(world, mine, change)).state is State.APPLIED
 
 

@@ -7,12 +7,10 @@ from datetime import timedelta
 import pytest
 
 from bot.changes.model.change import Change
-from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.edits import Kind
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
-from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE_IDS, Replica, World, renames
+from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE, RULE_IDS, Replica, World, proposal, renames
 
 pytestmark = pytest.mark.slow
 
@@ -137,13 +135,10 @@ async def test_an_item_whose_target_another_change_holds_is_tried_again(
 ) -> None:
     """Once it is known what became of the other item."""
     whole = await applied_set(world, mine)
-    target = Target(service="rules", key=RULE_IDS[0])
-    live = world.truth()["rules", RULE_IDS[0]]
-    edit = Edit(kind=Kind.RULE_UPDATE, target=target, before=live, after=live | {"status": "Inactive"})
+    after = (world.live(RULE) or {}) | {"status": "Inactive"}
     world.clock.moment += timedelta(hours=2)
-    other = await mine.pipeline.proposer.submit(
-        Proposal.of(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS)), idempotency_key="other"
-    )
+    wanted = proposal(world, Kind.RULE_UPDATE, RULE, after)
+    other = await mine.pipeline.proposer.submit(wanted, idempotency_key="other")
     world.services.rules.stage.faults.add("500", method="GET", times=9)
     other = await mine.pipeline.decisions.decide(other, Decision.APPROVE, BOB)
     world.services.rules.stage.faults.clear()

@@ -17,7 +17,7 @@ from bot.changes.model.moves import Fail, Finish, Invalidate, MarkUnknown, Move
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.targets import Differs
 from bot.changes.verify import Reading, Sent, Verification, classify, judge, verdict
-from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
+from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refused
 from bot.members.model import Member
 from bot.rules.model import Rule
 from tests.harness.proposing import with_fields
@@ -76,17 +76,19 @@ def test_what_is_as_before_is_never_done_and_what_is_as_wanted_always_is(
     assert verdict(update(before, after), after).verification is Verification.DONE
 
 
-ANSWER, LOST, BUSY, GONE = (
+ANSWER, LOST, BUSY, GONE, MIXED = (
     "Updated",
     OutcomeUnknown("rules", "reset"),
     RateLimited("rules", "429"),
     NotFound("rules", "404"),
+    Refused("rules", "no", 200),
 )
 ENDS: list[tuple[str | ClientError | Differs, list[type[Move] | None]]] = [
     (ANSWER, [Finish, MarkUnknown, Finish, MarkUnknown]),
     (LOST, [Finish, MarkUnknown, MarkUnknown, MarkUnknown]),
     (BUSY, [Fail] * 4),
     (GONE, [Fail] * 4),
+    (MIXED, [Finish, Fail, MarkUnknown, MarkUnknown]),
     (Differs(RULE), [Invalidate] * 4),
 ]
 """What came of sending a change, and how it ends where it reads as each `Verification` says."""
@@ -129,6 +131,7 @@ def test_what_an_earlier_process_may_have_sent_is_never_failed_at_once() -> None
     assert ends(GONE, taken_over) == ends(BUSY, taken_over) == [Finish, MarkUnknown, MarkUnknown, MarkUnknown]
     assert ends(Differs(RULE), taken_over) == [Finish, MarkUnknown, MarkUnknown, MarkUnknown]
     assert ends(BUSY, item) == [Finish, None, MarkUnknown, None]
+    assert ends(MIXED, taken_over) == ends(GONE, taken_over)
     assert ends(GONE, item) == ends(GONE, taken_over), "the service would refuse it again"
     assert ends(GONE, with_fields(taken_over, kind=Kind.RULE_CREATE)) == [Fail] * 4
 

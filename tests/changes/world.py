@@ -537,18 +537,24 @@ async def a_world(database_url: str) -> AsyncIterator[World]:
         yield World(*opened, clock)
 
 
+RULE: Final = Target(service="rules", key=RULE_IDS[0])
+
+
+def proposal(world: World, kind: Kind, target: Target, after: Record | None, **more: Any) -> Proposal:
+    """*target*, as it is, to become *after*; *more*: other fields of the request, which is Alice's."""
+    edit = Edit(kind=kind, target=target, before=world.live(target), after=after)
+    return Proposal.of(edit, ChangeRequest(requester=ALICE, channel=OPS, **more))
+
+
+UPDATES: Final = {"rules": Kind.RULE_UPDATE, "members": Kind.MEMBER_UPDATE, "groups": Kind.GROUP_UPDATE}
+
+
+def rename(world: World, name: str = "Ours", target: Target = RULE, **more: Any) -> Proposal:
+    """*target* to be called *name*."""
+    return proposal(world, UPDATES[target.service], target, (world.live(target) or {}) | {"name": name}, **more)
+
+
 def renames(world: World, name: str, **more: Any) -> Proposal:
-    """Both rules, as they are, to be called *name*, as one set; *more*: other fields of the request."""
-    wanted = [
-        Proposal.of(
-            edit=Edit(
-                kind=Kind.RULE_UPDATE,
-                target=Target(service="rules", key=key),
-                before=(live := world.truth()["rules", key]),
-                after=live | {"name": name},
-            ),
-            request=ChangeRequest(requester=ALICE, channel=OPS, **more),
-        )
-        for key in RULE_IDS
-    ]
-    return combine(CHANGES, wanted)
+    """Both rules to be called *name*, as one set."""
+    targets = [Target(service="rules", key=key) for key in RULE_IDS]
+    return combine(CHANGES, [rename(world, name, target, **more) for target in targets])
