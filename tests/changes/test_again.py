@@ -15,7 +15,8 @@ from bot.changes.model.parts import ChangeRequest, Held
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from bot.changes.refusals import AlreadyDecided
-from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, renames
+from bot.changes.rights import Decision
+from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, rename, renames
 from tests.harness.proposing import CHANGES
 
 RULES: Final = Target(service="rules")
@@ -32,14 +33,16 @@ async def test_what_failed_of_a_planned_bulk_change_is_tried_at_once(world: Worl
     world.clock.moment = starts
     while await mine.fire_one():
         pass
-    theirs = world.truth()["rules", RULE_IDS[0]] | {"name": "Theirs"}
+    theirs, as_it_was = world.truth()["rules", RULE_IDS[0]] | {"name": "Theirs"}, world.truth()["rules", RULE_IDS[1]]
     world.edit(("rules", RULE_IDS[0]), theirs)
+    world.services.rules.stage.faults.add("refused_200", method="PUT", times=1)
     assert await mine.carry_out_a_set()
+    world.clock.moment = starts
 
     again, items = await asked_again(world, mine, await mine.pipeline.journal.get(whole.id))
 
     assert (again.state, again.request.starts_at) == (State.PROPOSED, None)
-    assert [(item.before, (item.after or {})["name"]) for item in items] == [(theirs, "Ours")]
+    assert [(item.before, (item.after or {})["name"]) for item in items] == [(theirs, "Ours"), (as_it_was, "Ours")]
 
 
 async def test_what_failed_is_found_under_the_id_that_it_came_back_with(world: World, mine: Replica) -> None:
@@ -70,11 +73,19 @@ async def test_a_bulk_change_that_is_held_is_planned_again(world: World, mine: R
     assert (await mine.pipeline.journal.get(whole.id)).state is State.CANCELLED
 
 
-async def test_what_begins_as_planned_is_not_asked_for_again(world: World, mine: Replica) -> None:
+@pytest.mark.parametrize("is_withdrawn", [False, True])
+async def test_what_begins_as_planned_or_was_held_and_withdrawn_is_not_asked_for_again(
+    world: World, mine: Replica, *, is_withdrawn: bool
+) -> None:
     starts = world.clock() + timedelta(hours=1)
-    planned = await mine.pipeline.proposer.submit(renames(world, "Ours", starts_at=starts), idempotency_key="request")
+    planned = await mine.pipeline.proposer.submit(rename(world, starts_at=starts), idempotency_key="request")
+    if is_withdrawn:
+        await mine.pipeline.journal.hold(planned, Held.RIGHT)
+        held = await mine.pipeline.journal.get(planned.id)
+        planned = await mine.pipeline.decisions.decide(held, Decision.WITHDRAW, ALICE)
 
     with pytest.raises(AlreadyDecided):
         await asked_again(world, mine, planned)
 
-    assert (await mine.pipeline.journal.get(planned.id)).state is State.PLANNED
+    now = await mine.pipeline.journal.get(planned.id)
+    assert now.state is (State.CANCELLED if is_withdrawn else State.PLANNED)

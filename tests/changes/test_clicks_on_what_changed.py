@@ -17,7 +17,7 @@ from bot.changes.model.parts import CauseKind, Guard
 from bot.changes.model.states import State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, undo_cause
-from bot.changes.refusals import AlreadyDecided, NotTemporary, NotUndoable
+from bot.changes.refusals import AlreadyDecided, NotTemporary, NotUndoable, TimeIsPast
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Snapshot
 from bot.policy.inquiry import NotAllowed
@@ -177,6 +177,8 @@ async def test_who_approves_alone_gives_what_was_approved_another_end(world: Wor
     end_at = partial(mine.pipeline.decisions.end_at, approved, as_typed="", ends_at=ends, request="click")
     with pytest.raises(NotAllowed):
         await end_at(by=ALICE)
+    with pytest.raises(TimeIsPast):
+        await end_at(by=BOB, ends_at=world.clock())
     assert (await end_at(by=BOB)).request.reverts_at == ends
 
 

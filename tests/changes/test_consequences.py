@@ -7,10 +7,17 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.consequences import DUE_TIMES, HELD_LONGEST, OFFER_BEFORE, REMIND_AFTER, TELL_BEFORE
+from bot.changes.consequences import (
+    DUE_TIMES,
+    HELD_LONGEST,
+    OFFER_BEFORE,
+    REMIND_AFTER,
+    TELL_BEFORE,
+    _is_news_to_requester,
+)
 from bot.changes.events import event_of_move
 from bot.changes.freezing import is_overridden
-from bot.changes.model.moves import Expire, Fail, Finish, Move
+from bot.changes.model.moves import GATEHOUSE, Expire, Fail, Finish, Move
 from bot.changes.model.obligation import Standing
 from bot.changes.model.parts import Guard, Held, Refused, RevertFailure
 from bot.changes.model.states import State
@@ -79,6 +86,20 @@ def test_what_the_audit_says_of_an_end(move: Move, state: State, told: dict[str,
     ended = with_fields(REQUEST, state=state, why_not=Refused(code="Refused", words="no"))
     common = {"kind", "reason", "guard"}
     assert {name: value for name, value in event_of_move(move, ended).detail.items() if name not in common} == told
+
+
+@pytest.mark.parametrize(
+    ("given", "by", "is_news"),
+    [
+        ({"decided_by": "U0BOB"}, "U0BOB", True),
+        ({"decided_by": "U0BOB"}, "U0ALICE", False),
+        ({"decided_by": "U0ALICE"}, GATEHOUSE, False),
+        ({"guard": Guard.CONFIRM}, "U0BOB", False),
+        ({"guard": Guard.CONFIRM, "starts_at": EPOCH + HOUR}, GATEHOUSE, True),
+    ],
+)
+def test_a_requester_hears_of_what_they_waited_for(given: dict[str, Any], by: str, *, is_news: bool) -> None:
+    assert _is_news_to_requester(with_fields(REQUEST, **given), by) is is_news
 
 
 OVERRIDDEN: Final = {"glass_broken": True, "decided_at": EPOCH}

@@ -38,14 +38,15 @@ from tests.changes.world import (
     EMAILS,
     OPS,
     POLICIES,
+    RULE,
     RULE_IDS,
     SITE,
     Replica,
     Watched,
     World,
+    place_of,
     renames,
     replica,
-    rule,
 )
 from tests.drills.fleet import until
 from tests.harness.clocks import EPOCH
@@ -255,14 +256,24 @@ async def test_a_service_that_is_slow_to_read_is_written_to_all_the_same(world: 
     assert (done.state, len(slow.looks)) == (State.APPLIED, 2 + 1), "two before the write, and one to read back"
 
 
-async def test_a_look_that_took_long_is_taken_again_before_anything_is_sent(world: World, mine: Replica) -> None:
-    watched = mine.pipeline.executor.adapter(Target(service="rules"), LOOKING)
+@pytest.mark.parametrize(
+    ("kind", "target", "fields"),
+    [
+        (Kind.RULE_UPDATE, RULE, {"name": "Ours"}),
+        (Kind.MEMBER_GRANT, Target(service="members", site=SITE, key=EMAILS[0]), {"allowedSegments": ["free", "vip"]}),
+    ],
+)
+async def test_a_look_that_took_long_is_taken_again_before_anything_is_sent(
+    world: World, mine: Replica, kind: Kind, target: Target, fields: Document
+) -> None:
+    watched = mine.pipeline.executor.adapter(target, LOOKING)
     assert isinstance(watched, Watched)
-    theirs = ("rules", RULE_IDS[0]), rule("Theirs")
-    slow = Slow(watched.inner, world, "mine", after=lambda: world.edit(*theirs))
+    live = world.live(target) or {}
+    slow = Slow(watched.inner, world, "mine", after=lambda: world.edit(place_of(target), live | {"name": "Theirs"}))
+    change = rename(world, kind=kind, target=target, before=live, after=live | fields)
 
     done = await replace(mine.pipeline.executor, adapter=lambda _, context: replace(slow, context=context)).go_on(
-        await kept(world, rename(world))
+        await kept(world, change)
     )
 
     assert done.state is State.STALE

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.followups import _is_same_undo
+from bot.changes.followups import _find_since, _is_same_undo
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
@@ -104,6 +104,17 @@ def test_an_undo_that_is_under_way_or_done_is_the_answer_to_the_next(state: Stat
     assert _is_same_undo(undo, done, ALICE, OPS, is_own=False) is (state in answers)
     asked = with_fields(undo, state=State.PROPOSED, guard=Guard.APPROVE)
     assert [_is_same_undo(asked, done, ALICE, OPS, is_own=own) for own in (False, True)] == [True, False]
+
+
+def test_the_answer_to_a_request_is_what_its_requester_made_since_it_came_in() -> None:
+    done = change_of(RULE, {}, {})
+    came = done.created
+    before = with_fields(done, id="before", created=came - timedelta(microseconds=1))
+    theirs, mine, later = (with_fields(done, id=name) for name in ("theirs", "mine", "later"))
+    made = [before, with_fields(theirs, requester=BOB), mine, later]
+
+    assert _find_since(made, ALICE, came) is mine
+    assert _find_since(made[:2], ALICE, came) is _find_since(made, ALICE, None) is None
 
 
 async def former_ids_of(world: World) -> dict[str, str]:
