@@ -122,11 +122,12 @@ class TimerWorker:
         if revert is not None and (revert.created < ends or await self._is_retryable(revert)):
             revert = None
         try:
-            if revert is None and not await self._is_in_turn(change):
-                return self._now + NEXT_TURN
-            with suppress(NothingToDo):
-                cause = _cause(change, timer, self._now - ends)
-                revert = revert or await self.pipeline.followups.revert(change, by=cause.requester, cause=cause)
+            if revert is None:
+                if not await self._is_in_turn(change):
+                    return self._now + NEXT_TURN
+                with suppress(NothingToDo):
+                    cause = _cause(change, timer, self._now - ends)
+                    revert = await self.pipeline.followups.revert(change, by=cause.requester, cause=cause)
             return await self._handle_revert(change, ends, revert)
         except (ClientError, TargetBusy) as error:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)

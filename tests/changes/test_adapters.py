@@ -14,6 +14,7 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest, Run
 from bot.changes.targets import MAX_LOOK_SECONDS, Look, read_live
 from bot.changes.verify import Sent, Verification, read_back
+from bot.clients.errors import NotFound
 from bot.clients.lists import Listing
 from bot.clients.rules import RulesClient
 from bot.rules.model import Rule, RuleDraft
@@ -31,10 +32,12 @@ async def test_one_rule_is_read_alone_and_many_as_a_list(world: World) -> None:
     known = Target(service="rules", key=RULE_IDS[0])
 
     assert await read_live(RuleAdapter(world.rules), known) == world.live(known)
-    assert paths(world) == [RULE_IDS[0]]
+    update = replace(_creation(world, rule("New")).edit, kind=Kind.RULE_UPDATE, target=known)
+    await read_back(RuleAdapter(world.rules), [Sent(replace(_creation(world, rule("New")), edit=update))])
+    assert paths(world) == [RULE_IDS[0]] * 2
 
     await RuleAdapter(world.rules).snapshot([known] * (MAX_SINGLE_READS + 1))
-    assert paths(world) == [RULE_IDS[0], "rules"]
+    assert paths(world) == [RULE_IDS[0], RULE_IDS[0], "rules"]
 
 
 class HalfAList(RulesClient):
@@ -154,6 +157,7 @@ async def test_members_are_read_once_for_all_whose_writes_replace_nothing(world:
         (Kind.MEMBER_GRANT, ann, live, live | {"allowedSegments": ["free", "vip"]}),
         (Kind.MEMBER_REMOVE, ann, live, None),
         (Kind.MEMBER_ADD, ben, None, {"name": "Ben", "email": EMAILS[1], "allowedSegments": []}),
+        (Kind.MEMBER_UPDATE, ann, live, live | {"allowedSegments": []}),
         (Kind.MEMBER_UPDATE, ann, live, live | {"name": "Anna"}),
     ]
     look, reads = Look(lambda _: MemberAdapter(world.members), [ann, ben], world.clock), []
@@ -169,7 +173,7 @@ async def test_members_are_read_once_for_all_whose_writes_replace_nothing(world:
         assert await look.live(change) == world.live(target)
         reads.append(len(world.services.members.calls()))
 
-    assert reads == [1, 1, 1, 2, 3], (
+    assert reads == [1, 1, 1, 1, 2, 3], (
         "a new name replaces the whole of a member, so that is looked at right before; and none counts for long"
     )
 
@@ -198,3 +202,15 @@ async def test_of_the_segments_only_what_comes_or_goes_is_sent(
     await MemberAdapter(world.members).write(change)
 
     assert [call.method for call in world.services.members.calls() if call.method != "GET"] == sent
+
+
+async def test_what_is_gone_already_is_deleted_and_not_edited(world: World) -> None:
+    gone = Target(service="members", site=SITE, key=EMAILS[1])
+    live: Document = {"name": "Ben", "email": EMAILS[1], "allowedSegments": []}
+    deletion = replace(_creation(world, live).edit, kind=Kind.MEMBER_REMOVE, target=gone, before=live, after=None)
+    grant = replace(deletion, kind=Kind.MEMBER_GRANT, after=live | {"allowedSegments": ["vip"]})
+    adapter = MemberAdapter(world.members)
+
+    await adapter.write(replace(_creation(world, live), edit=deletion))
+    with pytest.raises(NotFound):
+        await adapter.write(replace(_creation(world, live), edit=grant))

@@ -17,7 +17,7 @@ from bot.changes.model.parts import CauseKind, Guard
 from bot.changes.model.states import State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, undo_cause
-from bot.changes.refusals import AlreadyDecided, NotTemporary, NotUndoable, TimeIsPast
+from bot.changes.refusals import AlreadyDecided, AlreadyRequested, NotTemporary, NotUndoable, TimeIsPast
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Snapshot
 from bot.policy.inquiry import NotAllowed
@@ -38,6 +38,7 @@ from tests.changes.world import (
     renames,
 )
 from tests.harness.databases import BOTH
+from tests.harness.proposing import CHANGES
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 HOUR: Final = timedelta(hours=1)
@@ -149,6 +150,7 @@ CASES: Final = {
     "extend what is being reverted": Case(extend, renamed, _under_way, NotTemporary),
     "keep what is being reverted": Case(keep, renamed, _under_way, NotTemporary),
     "keep what was kept": Case(keep, renamed, _kept, NotTemporary),
+    "end what was undone": Case(end, renamed, _undone, NotTemporary),
     "end what was kept": Case(end, renamed, _kept, NotTemporary),
     "end what was extended": Case(end, renamed, _extended, NotTemporary),
     "stop what is done": Case(stop, _set, _carried_out, AlreadyDecided),
@@ -205,7 +207,9 @@ async def test_who_ends_what_is_about_to_be_reverted_has_that_revert(world: Worl
     whole = await mine.pipeline.proposer.submit(renames(world, "Ours", revert_after=3600), idempotency_key="set")
     assert await mine.carry_out_a_set()
     whole = await mine.pipeline.journal.get(whole.id)
-    assert (await end(mine.pipeline, whole, "")).id == (await end(mine.pipeline, whole, "")).id
+    revert = await end(mine.pipeline, whole, "")
+    assert revert.bulk.purpose == CHANGES.inverse()
+    assert (await end(mine.pipeline, whole, "")).id == revert.id
 
 
 async def requested(world: World, change_id: str) -> Entry:
@@ -291,3 +295,8 @@ async def test_what_is_gone_is_not_asked_for_again(world: World, mine: Replica) 
     world.edit(("rules", RULE_IDS[0]), {**(change.edit.before or {}), "name": "Theirs"})
     again = await mine.pipeline.followups.request_again(stale, by=ALICE, channel=OPS)
     assert (again.edit.after or {})["name"] == "For now"
+    done = await mine.pipeline.decisions.decide(again, Decision.CONFIRM, ALICE)
+    with pytest.raises(AlreadyRequested):
+        await mine.pipeline.followups.request_again(stale, by=ALICE, channel=OPS)
+    await _undone(world, mine, done)
+    assert (await mine.pipeline.followups.request_again(stale, by=ALICE, channel=OPS)).id != again.id

@@ -15,15 +15,18 @@ from bot.changes.consequences import (
     TELL_BEFORE,
     _is_news_to_requester,
 )
+from bot.changes.decisions import is_open
 from bot.changes.events import event_of_move
 from bot.changes.freezing import is_overridden
-from bot.changes.model.moves import GATEHOUSE, Expire, Fail, Finish, Move
+from bot.changes.model.moves import GATEHOUSE, Approve, Expire, Fail, Finish, Move
 from bot.changes.model.obligation import Standing
 from bot.changes.model.parts import Guard, Held, Refused, RevertFailure
 from bot.changes.model.states import State
-from bot.changes.timers import _turn, _why_left
+from bot.changes.past import is_elsewhere
+from bot.changes.rights import Decision
+from bot.changes.timers import LATE_AFTER, _cause, _turn, _why_left
 from bot.policy.freezes import ChatFreeze, Freeze
-from bot.store.outbox import Purpose
+from bot.store.outbox import Delivery, Purpose
 from tests.changes.world import RULE_IDS
 from tests.harness.clocks import EPOCH
 from tests.harness.proposing import change_of, with_fields
@@ -158,3 +161,45 @@ def test_why_a_temporary_change_is_left(
 ) -> None:
     tried = None if revert is None else with_fields(REQUEST, state=revert)
     assert _why_left(with_fields(REQUEST, state=state), tried, found) is why
+
+
+def test_an_end_is_late_once_somebody_may_have_missed_it() -> None:
+    timer = Delivery("rules", "c", "c", Purpose.REVERT, version=1, attempt=2, owner="mine")
+    lates = [_cause(REQUEST, timer, LATE_AFTER + timedelta(seconds=more)).late_seconds for more in (0, 1)]
+    assert lates == [0, 121]
+
+
+@pytest.mark.parametrize(
+    ("given", "decision", "may_be"),
+    [
+        ({}, Decision.APPROVE, True),
+        (PLANNED, Decision.APPROVE, False),
+        (PLANNED, Decision.WITHDRAW, True),
+        ({"state": State.APPROVED, "waits": "its service is away"}, Decision.WITHDRAW, True),
+        ({"state": State.APPROVED}, Decision.WITHDRAW, False),
+    ],
+)
+def test_what_waits_may_be_decided(given: dict[str, Any], decision: Decision, *, may_be: bool) -> None:
+    assert is_open(with_fields(REQUEST, **given), decision) is may_be
+
+
+@pytest.mark.parametrize("is_overridden", [False, True])
+def test_an_override_is_no_approval(*, is_overridden: bool) -> None:
+    approved = Approve(by="U0DAN", glass_broken=is_overridden).apply(REQUEST, EPOCH)
+    assert [each.by for each in approved.decision.approvals] == [] if is_overridden else ["U0DAN"]
+
+
+@pytest.mark.parametrize(
+    ("state", "later", "is_elsewhere_too"),
+    [
+        (State.APPLIED, 0, False),
+        (State.APPLIED, 1, True),
+        (State.FAILED, 0, True),
+        (State.UNKNOWN, 1, False),
+    ],
+)
+def test_a_thing_was_modified_elsewhere_where_we_had_no_hand_in_it(
+    state: State, later: int, *, is_elsewhere_too: bool
+) -> None:
+    ours = with_fields(REQUEST, state=state, result={"modificationDate": 7})
+    assert is_elsewhere(7 + later, [ours]) is is_elsewhere_too

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from itertools import count
+from types import NoneType
 from typing import Any, Final, TypeAlias
 
 import pytest
 import structlog
 
+from bot.changes.consequences import LATE_START
+from bot.changes.execute import ASKED_AGAIN_AFTER, HELD_FOR
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
-from bot.changes.model.parts import Guard, Held
+from bot.changes.model.parts import Guard, Held, LostRight, Refused
 from bot.changes.model.states import State
 from bot.changes.propose import OWN_UNDO_WITHIN
-from bot.changes.refusals import AlreadyDecided, ApprovalWaits
+from bot.changes.refusals import AlreadyDecided, ApprovalWaits, EndsBeforeStart, TimeIsPast
 from bot.changes.rights import Decision, OfRequest
 from bot.metrics import ENDED_CHANGES
-from bot.policy.freezes import ChatFreeze
+from bot.policy.freezes import ChatFreeze, Freeze
 from bot.policy.inquiry import DirectoryUnavailable
 from bot.policy.model import GuardRule, Policy
 from tests.changes.test_rights_again import Loss, barred, gone, roleless
@@ -33,6 +37,7 @@ from tests.changes.world import (
     POLICIES,
     RULE,
     RULE_IDS,
+    Died,
     Replica,
     World,
     proposal,
@@ -42,6 +47,7 @@ from tests.changes.world import (
 )
 from tests.harness.proposing import with_fields
 
+HOUR, MOMENT = timedelta(hours=1), timedelta(microseconds=1)
 Vote: TypeAlias = Callable[[str, str], Awaitable[bool]]
 """Has somebody vote in a channel; whether that was enough."""
 
@@ -159,6 +165,99 @@ async def test_a_plan_is_held_once_and_only_from_the_start_that_it_has(world: Wo
     assert held == [Held.NOT, Held.POLICY, Held.POLICY]
 
 
+@pytest.mark.parametrize("late", [timedelta(), MOMENT])
+async def test_a_plan_begins_by_itself_for_some_minutes(world: World, late: timedelta) -> None:
+    start = world.clock() + HOUR
+    mine, planned = await asked(world, POLICIES["free"], starts_at=start)
+    world.clock.moment = start + LATE_START + late
+    assert await mine.fire_one()
+
+    now = await mine.pipeline.journal.get(planned.id)
+    assert (now.state, now.run.held) == ((State.PLANNED, Held.LATE) if late else (State.APPLIED, Held.NOT))
+
+
+async def test_a_plan_that_was_overridden_begins_though_the_policy_requires_more_now(world: World) -> None:
+    start = world.clock() + HOUR
+    mine, change = await asked(world, POLICIES["two"], starts_at=start)
+    await mine.pipeline.decisions.decide(change, Decision.BREAK_GLASS, DAN)
+    three = GuardRule(operation="*", guard=Guard.APPROVE, approvals=3, break_glass=("oncall",))
+    world.policy = world.policy.model_copy(update={"guards": (three,)})
+    world.clock.moment = start
+    assert await mine.fire_one()
+
+    assert (await mine.pipeline.journal.get(change.id)).state is State.APPLIED
+
+
+async def test_nothing_is_planned_for_now_or_for_its_end(world: World) -> None:
+    ends = world.clock() + 2 * HOUR
+    mine, planned = await asked(world, POLICIES["free"], starts_at=world.clock() + HOUR, reverts_at=ends)
+    replan = partial(mine.pipeline.decisions.replan, planned, by=ALICE, request="click")
+    with pytest.raises(TimeIsPast):
+        await replan(starts_at=world.clock())
+    with pytest.raises(EndsBeforeStart):
+        await replan(starts_at=ends)
+    with pytest.raises(TimeIsPast):
+        await mine.pipeline.proposer.draft(rename(world, starts_at=world.clock()))
+
+
+async def test_a_freeze_is_over_at_its_end(world: World) -> None:
+    mine, _ = await asked(world, POLICIES["free"])
+    times = {"starts": world.clock(), "until": world.clock() + HOUR}
+    world.policy = Policy(freeze=(Freeze.model_validate(times),))
+    chat = {"id": "f", "title": "Everything", "by": ALICE, "channel": OPS, "made": world.clock()}
+    await mine.pipeline.freezes.make(ChatFreeze.model_validate(times | chat))
+    there = []
+    for _ in range(2):
+        there.append((len(await mine.pipeline.freezes.all()), len(await mine.pipeline.freezes.chat_freezes())))
+        world.clock.moment += HOUR
+    assert there == [(2, 1), (0, 0)]
+
+
+@pytest.mark.parametrize("is_begun", [False, True])
+async def test_an_approved_bulk_change_is_shown_at_once_and_asks_again_for_rights(
+    world: World, *, is_begun: bool
+) -> None:
+    await world.begin(POLICIES["approve"])
+    mine = replica(world, "mine", count(1))
+    whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
+    await deliver(mine)
+    await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
+    assert await mine.outbox.deliver_one()
+    if is_begun:
+        mine.fuse.left = 3
+        with suppress(Died):
+            await mine.carry_out_a_set()
+    barred(ALICE)(world)
+    world.directory.silent = not is_begun
+    world.clock.moment += 2 * ASKED_AGAIN_AFTER
+    mine.fuse.left = None
+    assert await mine.carry_out_a_set()
+
+    now = await mine.pipeline.journal.get(whole.id)
+    waits_or_lost = (bool(now.run.waits), type(now.run.why_not))
+    assert waits_or_lost == ((False, LostRight) if is_begun else (True, NoneType))
+
+
+@pytest.mark.parametrize(
+    ("waited", "why"),
+    [
+        (ASKED_AGAIN_AFTER, NoneType),
+        (ASKED_AGAIN_AFTER + MOMENT, LostRight),
+        (HELD_FOR, LostRight),
+        (HELD_FOR + MOMENT, Refused),
+    ],
+)
+async def test_rights_are_asked_for_again_after_a_minute_and_nothing_is_believed_after_an_hour(
+    world: World, waited: timedelta, why: type[object]
+) -> None:
+    mine, change = await asked(world, POLICIES["approve"])
+    approved = with_fields(change, decided_at=world.clock())
+    barred(ALICE)(world)
+    world.clock.moment += waited
+
+    assert type(await mine.pipeline.executor.refusal(approved)) is why
+
+
 @pytest.mark.parametrize(
     ("kind", "decision", "able"),
     [
@@ -232,7 +331,11 @@ async def test_what_its_requester_did_not_confirm_in_time_is_on_its_card_alone(
     assert notices(world) == []
 
 
-async def test_the_end_of_several_that_a_person_stopped_is_not_tried_again(world: World, mine: Replica) -> None:
+@pytest.mark.parametrize("is_stopped", [True, False])
+async def test_the_end_of_several_is_tried_again_unless_a_person_stopped_it(
+    world: World, mine: Replica, *, is_stopped: bool
+) -> None:
+    """Also where it waited so long that it was stopped for that."""
     await world.begin(POLICIES["free"])
     whole = await mine.pipeline.proposer.submit(renames(world, "For now", revert_after=7200), idempotency_key="request")
     assert await mine.carry_out_a_set()
@@ -241,7 +344,10 @@ async def test_the_end_of_several_that_a_person_stopped_is_not_tried_again(world
         pass
     revert = await mine.pipeline.followups.last_revert(whole)
     assert revert is not None
-    await mine.pipeline.decisions.stop(revert, by=BOB, request="click")
+    if is_stopped:
+        await mine.pipeline.decisions.stop(revert, by=BOB, request="click")
+    else:
+        world.clock.moment += 2 * HELD_FOR
     assert await mine.carry_out_a_set()
 
     for _ in range(3):
@@ -249,11 +355,11 @@ async def test_the_end_of_several_that_a_person_stopped_is_not_tried_again(world
         while await mine.fire_one() or await mine.carry_out_a_set():
             pass
 
-    assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"For now"}
+    names = {world.truth()["rules", key]["name"] for key in RULE_IDS}
     last = await mine.pipeline.followups.last_revert(whole)
     assert last is not None
-    assert last.id == revert.id
-    assert (await mine.pipeline.journal.get(whole.id)).run.revert_failure
+    failed = bool((await mine.pipeline.journal.get(whole.id)).run.revert_failure)
+    assert (names, last.id == revert.id, failed) == ({"For now" if is_stopped else "As it was"}, is_stopped, is_stopped)
 
 
 LONG_AGO: Final = OWN_UNDO_WITHIN + timedelta(seconds=1)

@@ -12,6 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import OPEN
 from bot.changes.model.moves import Fail, Finish, MarkUnknown
+from bot.changes.model.parts import RevertFailure
 from bot.changes.model.states import State
 from bot.changes.proposals import item_change
 from bot.changes.refusals import NothingComesBack
@@ -100,3 +101,37 @@ async def test_an_undo_of_something_older_closes_what_it_takes_away(world: World
     undo = await undone(mine, older)
     assert undo.state is State.APPLIED
     assert (await mine.pipeline.journal.get(for_now.id)).closed_by == undo.id
+
+
+async def test_what_an_undo_brings_back_after_its_end_ends_at_once(world: World, mine: Replica) -> None:
+    await world.begin(POLICIES["free"])
+    older = await updated(world, mine, name="Older")
+    for_now = await updated(world, mine, seconds=7200, name="As it was")
+    world.edit(("rules", RULE_IDS[0]), (world.live(RULE) or {}) | {"name": "Older"})
+    world.clock.moment += timedelta(hours=2)
+    while await mine.fire_one():
+        pass
+    assert (await mine.pipeline.journal.get(for_now.id)).run.revert_failure is RevertFailure.GONE
+
+    def heard(*_: object) -> None:
+        world.clock.moment += timedelta(seconds=1)
+
+    world.services.rules.stage.heard = heard
+    undo = await undone(mine, older)
+    assert undo.state is State.APPLIED
+    was_undone = (await mine.pipeline.journal.get(older.id)).run.undone
+    assert was_undone is not None
+    assert was_undone.at == undo.run.finished_at != undo.created
+    assert await mine.fire_one()
+    assert (world.live(RULE) or {})["name"] == "Older"
+
+
+async def test_an_end_that_was_refused_stays_so_whatever_else_is_changed(world: World, mine: Replica) -> None:
+    await world.begin(POLICIES["free"])
+    for_now = await updated(world, mine, seconds=7200, name="For now")
+    world.services.rules.stage.faults.add("refused_200", method="PUT", times=1)
+    world.clock.moment += timedelta(hours=2)
+    assert await mine.fire_one()
+    await updated(world, mine, status="Inactive")
+
+    assert (await mine.pipeline.journal.get(for_now.id)).run.revert_failure is RevertFailure.REFUSED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import chain, count, repeat
@@ -26,7 +27,7 @@ from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
 from bot.changes.targets import LOOKING, Snapshot
 from bot.changes.verify import Reading, Verification
-from bot.changes.worker import ChangeLease, keep_change_lease
+from bot.changes.worker import ChangeLease, LeaseLost, keep_change_lease
 from bot.clients.gate import Priority
 from bot.clients.http import Service
 from bot.clients.members import MembersClient
@@ -41,9 +42,11 @@ from tests.changes.world import (
     RULE,
     RULE_IDS,
     SITE,
+    Died,
     Replica,
     Watched,
     World,
+    dying_at,
     place_of,
     renames,
     replica,
@@ -233,27 +236,43 @@ class Slow(Watched):
     """A service that takes most of a lease for every look; *after* the first one, something happens there."""
 
     after: Callable[[], None] = lambda: None
+    takes: timedelta = LEASE * 0.7
     looks: list[Target] = field(default_factory=list)
 
     async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         found = await Watched.snapshot(self, targets)
         self.looks.extend(targets)
-        self.world.clock.moment += LEASE * 0.7
+        self.world.clock.moment += self.takes
         if len(self.looks) == 1:
             self.after()
         return found
 
 
-async def test_a_service_that_is_slow_to_read_is_written_to_all_the_same(world: World, mine: Replica) -> None:
+@pytest.mark.parametrize(("share", "looks"), [(0.5, 1), (0.7, 2)])
+async def test_a_service_that_is_slow_to_read_is_written_to_all_the_same(
+    world: World, mine: Replica, share: float, looks: int
+) -> None:
     watched = mine.pipeline.executor.adapter(Target(service="rules"), LOOKING)
     assert isinstance(watched, Watched)
-    slow = Slow(watched.inner, world, "mine")
+    slow = Slow(watched.inner, world, "mine", takes=LEASE * share)
 
     done = await replace(mine.pipeline.executor, adapter=lambda _, context: replace(slow, context=context)).go_on(
         await kept(world, rename(world))
     )
 
-    assert (done.state, len(slow.looks)) == (State.APPLIED, 2 + 1), "two before the write, and one to read back"
+    assert (done.state, len(slow.looks)) == (State.APPLIED, looks + 1), "and one to read back"
+
+
+@pytest.mark.parametrize("left", [LEASE / 2, LEASE / 2 - timedelta(microseconds=1)])
+@pytest.mark.parametrize("ask", [False, True])
+@pytest.mark.parametrize("in_bulk", [False, True])
+async def test_a_lease_is_asked_for_before_a_write_and_where_less_than_half_is_left(
+    world: World, mine: Replica, left: timedelta, ask: bool, in_bulk: bool
+) -> None:
+    lease = ChangeLease(mine.pipeline.journal, rename(world), world.clock() + left, in_bulk)
+    is_asked = (ask and not in_bulk) or left < LEASE / 2
+    with pytest.raises(LeaseLost) if is_asked else nullcontext():
+        await lease.require(ask)
 
 
 @pytest.mark.parametrize(
@@ -278,6 +297,17 @@ async def test_a_look_that_took_long_is_taken_again_before_anything_is_sent(
 
     assert done.state is State.STALE
     assert world.calls_that_write() == 0
+
+
+async def test_what_may_have_been_sent_is_not_put_off_where_its_service_is_away(world: World, mine: Replica) -> None:
+    change = await kept(world, rename(world))
+    with pytest.raises(Died):
+        await replace(mine.pipeline.executor, failpoint=dying_at("write")).go_on(change)
+    world.clock.moment += OVER
+    world.services.rules.stage.faults.add("429", method="PUT", times=9)
+
+    assert await mine.recover_one()
+    assert (await mine.pipeline.journal.get(change.id)).state is State.UNKNOWN
 
 
 async def test_a_fencing_token_never_comes_again_though_the_count_of_attempts_begins_anew(world: World) -> None:

@@ -322,6 +322,18 @@ async def test_a_reminder_that_slack_never_took_is_not_the_last(notes: Notes) ->
     assert await notes.after(REMINDER_PAUSES[0]) == ["remind-2"]
 
 
+class TooMany(Exception):
+    seconds = 77.0
+
+
+async def test_what_slack_does_not_take_now_is_sent_when_slack_says(notes: Notes) -> None:
+    await notes.enqueue(await added_now(notes), Purpose.CARD, timedelta())
+    notes.refused = TooMany()
+    asked = timedelta(seconds=TooMany.seconds)
+
+    assert [[*await notes.after(span)] for span in (timedelta(), asked - MOMENT, MOMENT)] == [["card"], [], ["card"]]
+
+
 @pytest.mark.parametrize(("late", "said"), [(-MOMENT, ["offer-1"]), (timedelta(), [])])
 async def test_an_end_that_is_past_is_offered_to_nobody(notes: Notes, late: timedelta, said: list[str]) -> None:
     change = await added_now(notes, reverts_at=notes.clock() + HOUR)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Need, Target, operations_of
+from bot.changes.model.items import Item
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, Undoing, combine, inverse
@@ -103,3 +105,22 @@ def test_a_set_needs_what_its_parts_need_at_their_sites_also_read_back_from_its_
     }
     assert set(whole.needs) == needed
     assert set(load(Change, dump(whole)).needs) == needed
+    nowhere = replace(wanted[0].edit, target=Target(service="members", key="zed@example.com"))
+    assert {need.site for need in nowhere.needs} == {""}, "of no site, and not of any"
+
+
+@pytest.mark.parametrize(
+    ("key", "document", "names"),
+    [
+        ("zed@example.com", ZED | {"name": ""}, ("", "zed@example.com")),
+        ("zed@example.com", ZED, ("Zed", "Zed")),
+        (None, None, ("", "")),
+    ],
+)
+def test_a_thing_is_called_by_its_name_and_an_item_else_by_its_key(
+    key: str | None, document: dict[str, Any] | None, names: tuple[str, str]
+) -> None:
+    target = Target(service="members", key=key)
+    for before, after in ((document, None), (None, document)):
+        edit = Edit(kind=Kind.MEMBER_ADD, target=target, before=before, after=after)
+        assert (edit.name, Item.of(1, edit).name) == names

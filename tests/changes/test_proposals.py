@@ -12,7 +12,7 @@ from bot.changes.followups import _find_since, _is_same_undo
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.obligation import Standing, parts_of, with_parts
+from bot.changes.model.obligation import EXISTENCE, Standing, parts_of, with_parts
 from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import HOLDING, State
 from bot.changes.proposals import Undoing, inverse
@@ -104,6 +104,15 @@ def test_an_undo_that_is_under_way_or_done_is_the_answer_to_the_next(state: Stat
     assert _is_same_undo(undo, done, ALICE, OPS, is_own=False) is (state in answers)
     asked = with_fields(undo, state=State.PROPOSED, guard=Guard.APPROVE)
     assert [_is_same_undo(asked, done, ALICE, OPS, is_own=own) for own in (False, True)] == [True, False]
+    assert _is_same_undo(with_fields(asked, requester=ALICE, guard=Guard.CONFIRM), done, ALICE, OPS, is_own=True)
+
+
+def test_of_what_is_past_its_end_an_undo_leaves_out_what_its_own_change_took_away() -> None:
+    change = change_of(RULE, {"name": "Old"}, {"name": "New"})
+    owed = with_fields(change_of(RULE, None, {"name": "For now"}), closed={EXISTENCE: "another"})
+
+    undo = inverse(change, [Undoing(change, {"name": "New"}, [owed])], by=ALICE, channel=OPS)
+    assert (undo.edit.after or {})["name"] == "Old"
 
 
 def test_the_answer_to_a_request_is_what_its_requester_made_since_it_came_in() -> None:

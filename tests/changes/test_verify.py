@@ -219,6 +219,8 @@ def test_a_member_who_was_edited_is_there_though_the_service_spells_the_email_ot
     target = Target(service="members", site="blog", key="Zoe@example.com")
 
     assert verdict(with_fields(change, kind=Kind.MEMBER_UPDATE, target=target), live).live == live
+    removal = with_fields(change, kind=Kind.MEMBER_REMOVE, target=target.with_key("zoe@example.com"), after=None)
+    assert verdict(removal, before).verification is Verification.NOT_DONE
 
 
 def test_the_ids_of_pairs_are_no_content_whatever_else_stands_among_them() -> None:

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
+from bot.changes.notify import Pace, TooSoon
 from bot.changes.worker import FIRST_PAUSE_SECONDS, MAX_BACKOFF_SECONDS, Backoff, Wake, keep_lease, repeat, work_off
 from bot.clients.errors import RateLimited, Unreachable
 
@@ -87,8 +88,18 @@ async def test_a_service_is_left_alone_for_as_long_as_it_asks_or_for_longer_each
     async def sleep(seconds: float) -> None:
         naps.append(seconds)
 
-    await Backoff(clock=lambda: 100 + sum(naps), sleep=sleep).retry(call)
-    assert naps == [7, 2 * FIRST_PAUSE_SECONDS, 4 * FIRST_PAUSE_SECONDS]
+    paused = [7, 2 * FIRST_PAUSE_SECONDS, 4 * FIRST_PAUSE_SECONDS]
+    await Backoff(sum(paused), clock=lambda: sum(naps), sleep=sleep).retry(call)
+    assert naps == paused
+
+
+def test_a_channel_has_its_next_message_a_second_later() -> None:
+    seconds = [5.0, 5.5, 6.0]
+    pace = Pace(lambda: seconds.pop(0))
+    pace.take("C1")
+    with pytest.raises(TooSoon):
+        pace.take("C1")
+    pace.take("C1")
 
 
 @pytest.mark.parametrize("is_ours", [True, False])
