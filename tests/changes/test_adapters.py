@@ -10,15 +10,21 @@ import pytest
 from bot.changes.adapters import MAX_SINGLE_READS, MemberAdapter, RuleAdapter
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
-from bot.changes.model.edits import Edit, Kind, Target
-from bot.changes.model.parts import ChangeRequest, Run
+from bot.changes.model.edits import Kind, Target
 from bot.changes.targets import MAX_LOOK_SECONDS, Look, read_live
 from bot.changes.verify import Sent, Verification, read_back
 from bot.clients.errors import NotFound
 from bot.clients.lists import Listing
 from bot.clients.rules import RulesClient
 from bot.rules.model import Rule, RuleDraft
-from tests.changes.world import ALICE, EMAILS, OPS, RULE_IDS, SITE, World, rule
+from tests.changes.world import (
+    EMAILS,
+    RULE_IDS,
+    SITE,
+    World,
+    proposal,
+    rule,
+)
 from tests.harness.proposing import with_fields
 
 NEW = Target(service="rules")
@@ -128,13 +134,8 @@ async def test_a_rule_that_the_list_does_not_show_yet_is_read_alone(world: World
 
 
 def _creation(world: World, wanted: Document) -> Change:
-    return Change(
-        id="1" * 32,
-        created=world.clock(),
-        edit=Edit(kind=Kind.RULE_CREATE, target=NEW, before=None, after=wanted),
-        request=ChangeRequest(requester=ALICE, channel=OPS),
-        run=Run(lookalikes=RULE_IDS),
-    )
+    made = proposal(world, Kind.RULE_CREATE, NEW, wanted).change("1" * 32, world.clock())
+    return with_fields(made, lookalikes=RULE_IDS)
 
 
 @pytest.mark.parametrize(("times", "found"), [(1, Verification.DONE), (2, Verification.DIVERGED)])
@@ -154,22 +155,17 @@ async def test_members_are_read_once_for_all_whose_writes_replace_nothing(world:
     ann, ben = (Target(service="members", site=SITE, key=email) for email in EMAILS)
     live = world.live(ann) or {}
     edits = [
-        (Kind.MEMBER_GRANT, ann, live, live | {"allowedSegments": ["free", "vip"]}),
-        (Kind.MEMBER_REMOVE, ann, live, None),
-        (Kind.MEMBER_ADD, ben, None, {"name": "Ben", "email": EMAILS[1], "allowedSegments": []}),
-        (Kind.MEMBER_UPDATE, ann, live, live | {"allowedSegments": []}),
-        (Kind.MEMBER_UPDATE, ann, live, live | {"name": "Anna"}),
+        (Kind.MEMBER_GRANT, ann, live | {"allowedSegments": ["free", "vip"]}),
+        (Kind.MEMBER_REMOVE, ann, None),
+        (Kind.MEMBER_ADD, ben, {"name": "Ben", "email": EMAILS[1], "allowedSegments": []}),
+        (Kind.MEMBER_UPDATE, ann, live | {"allowedSegments": []}),
+        (Kind.MEMBER_UPDATE, ann, live | {"name": "Anna"}),
     ]
     look, reads = Look(lambda _: MemberAdapter(world.members), [ann, ben], world.clock), []
-    for number, (kind, target, before, after) in enumerate([*edits, edits[0]]):
+    for number, (kind, target, after) in enumerate([*edits, edits[0]]):
         if number == len(edits):
             world.clock.moment += timedelta(seconds=MAX_LOOK_SECONDS)
-        change = Change(
-            id=f"{number:032x}",
-            created=world.clock(),
-            edit=Edit(kind=kind, target=target, before=before, after=after),
-            request=ChangeRequest(requester=ALICE, channel=OPS),
-        )
+        change = proposal(world, kind, target, after).change(f"{number:032x}", world.clock())
         assert await look.live(change) == world.live(target)
         reads.append(len(world.services.members.calls()))
 
@@ -187,19 +183,10 @@ async def test_of_the_segments_only_what_comes_or_goes_is_sent(
 ) -> None:
     live = {"name": "Ann", "email": EMAILS[0], "allowedSegments": ["free"]}
     world.services.members.put(SITE, live)
-    change = Change(
-        id="1" * 32,
-        created=world.clock(),
-        edit=Edit(
-            kind=Kind.MEMBER_UPDATE,
-            target=Target(service="members", site=SITE, key=EMAILS[0]),
-            before=live,
-            after=live | {"allowedSegments": segments},
-        ),
-        request=ChangeRequest(requester=ALICE, channel=OPS),
-    )
+    ann = Target(service="members", site=SITE, key=EMAILS[0])
+    update = proposal(world, Kind.MEMBER_UPDATE, ann, live | {"allowedSegments": segments})
 
-    await MemberAdapter(world.members).write(change)
+    await MemberAdapter(world.members).write(update.change("1" * 32, world.clock()))
 
     assert [call.method for call in world.services.members.calls() if call.method != "GET"] == sent
 

@@ -19,9 +19,9 @@ from bot.changes.execute import HELD_FOR, MAX_SENDS, Executor
 from bot.changes.journal import LEASE
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
-from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.edits import Kind, Target
 from bot.changes.model.moves import Defer, Finish
-from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
+from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
@@ -51,6 +51,7 @@ from tests.changes.world import (
     renames,
     replica,
 )
+from tests.changes.world import rename as proposed_rename
 from tests.drills.fleet import until
 from tests.harness.clocks import EPOCH
 from tests.harness.databases import BOTH
@@ -95,21 +96,9 @@ def paused(world: World, mine: Replica, step: str) -> tuple[Executor, Paused]:
 
 def rename(world: World, **more: Any) -> Change:
     """An approved change of a rule, of which nothing was done yet."""
-    live = world.truth()["rules", RULE_IDS[0]]
-    change = Change(
-        id=f"{next(world.names):032x}",
-        created=world.clock(),
-        state=State.APPROVED,
-        edit=Edit(
-            kind=Kind.RULE_UPDATE,
-            target=Target(service="rules", key=RULE_IDS[0]),
-            before=live,
-            after=live | {"name": "Ours"},
-        ),
-        request=ChangeRequest(requester=ALICE, channel=OPS),
-        decision=ChangeDecision(guard=Guard.CONFIRM, decided_at=world.clock()),
-    )
-    return with_fields(change, **more)
+    change = proposed_rename(world).change(f"{next(world.names):032x}", world.clock())
+    approved = {"state": State.APPROVED, "guard": Guard.CONFIRM, "decided_at": world.clock()}
+    return with_fields(change, **approved | more)
 
 
 async def kept(world: World, change: Change) -> Change:

@@ -12,25 +12,23 @@ import pytest
 
 from bot.changes.adapters import RuleAdapter
 from bot.changes.model.change import Change
-from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import Outcome
-from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from bot.changes.targets import MAX_LOOK_SECONDS, Snapshot
 from bot.clients.errors import Unreachable
 from sandbox.services.database import Record
 from tests.changes.world import (
-    ALICE,
     EMAILS,
     GROUP_IDS,
-    OPS,
     SITE,
     Died,
     Place,
     Replica,
     World,
     dying_at,
+    proposal,
     replica,
     rule,
 )
@@ -59,18 +57,18 @@ def fixed(record: Record) -> Record:
     return record | ({"allowedSegments": ["free", "beta"]} if "email" in record else {"colourOfTheirs": "blue"})
 
 
+async def asked(
+    world: World, mine: Replica, kind: Kind, places: Sequence[Place], made: dict[str, Any] | None
+) -> Change:
+    """A set in which each of *places* gets what is *made*, or goes."""
+    items = [wanted(world, kind, place, made) for place in places]
+    return await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
+
+
 def wanted(world: World, kind: Kind, place: Place, made: dict[str, Any] | None) -> Proposal:
     service, key = place
-    before = world.truth()[place]
-    return Proposal.of(
-        edit=Edit(
-            kind=kind,
-            target=Target(service=service, site=SITE if service == "members" else None, key=key),
-            before=before,
-            after=None if made is None else before | made,
-        ),
-        request=ChangeRequest(requester=ALICE, channel=OPS),
-    )
+    target = Target(service=service, site=SITE if service == "members" else None, key=key)
+    return proposal(world, kind, target, None if made is None else world.truth()[place] | made)
 
 
 async def carried_out(world: World, mine: Replica, failpoint: Callable[[str], None]) -> bool:
@@ -104,8 +102,7 @@ async def outcomes(world: World, whole: Change) -> Sequence[Outcome]:
 async def test_a_rule_that_was_edited_is_not_written_over(world: World, kind: Kind, moment: str) -> None:
     mine, last = replica(world, "mine", count(1)), ("rules", KEYS[-1])
     made = None if kind is Kind.RULE_DELETE else {"status": "Inactive"}
-    items = [wanted(world, kind, ("rules", key), made) for key in KEYS]
-    whole = await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
+    whole = await asked(world, mine, kind, [("rules", key) for key in KEYS], made)
     theirs = fixed(world.truth()[last])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(last, theirs)))
@@ -121,8 +118,7 @@ async def test_a_whole_that_was_edited_is_not_written_over(
 ) -> None:
     """A group goes back whole, and the name of a member takes the segments along."""
     kind = Kind.GROUP_UPDATE if place[0] == "groups" else Kind.MEMBER_UPDATE
-    items = [wanted(world, kind, place, {"name": "Ours"})]
-    await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
+    await asked(world, mine, kind, [place], {"name": "Ours"})
     theirs = fixed(world.truth()[place])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(place, theirs)))
@@ -137,8 +133,7 @@ async def test_a_member_that_was_edited_some_seconds_ago_is_not_removed(world: W
     for email in emails:
         world.services.members.put(SITE, {"name": "Many", "email": email, "allowedSegments": ["free"]})
     last = ("members", emails[-1])
-    items = [wanted(world, Kind.MEMBER_REMOVE, ("members", email), None) for email in emails]
-    whole = await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
+    whole = await asked(world, mine, Kind.MEMBER_REMOVE, [("members", email) for email in emails], None)
     theirs = fixed(world.truth()[last])
 
     def edited() -> None:
@@ -158,8 +153,7 @@ async def test_segments_that_somebody_else_gave_stay(world: World, kind: Kind, m
     mine, ann, ben = replica(world, "mine", count(1)), ("members", EMAILS[0]), ("members", EMAILS[1])
     world.edit(ben, world.truth()[ann])
     segments = ["free", "vip"] if kind is Kind.MEMBER_GRANT else []
-    items = [wanted(world, kind, place, {"allowedSegments": segments}) for place in (ann, ben)]
-    await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
+    await asked(world, mine, kind, (ann, ben), {"allowedSegments": segments})
     theirs = fixed(world.truth()[ann])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(ann, theirs)))
@@ -167,35 +161,15 @@ async def test_segments_that_somebody_else_gave_stay(world: World, kind: Kind, m
     assert set(world.truth()[ann]["allowedSegments"]) == {*segments, "beta"}
 
 
-async def test_a_process_that_was_stopped_before_it_sent_a_part_looks_again(world: World) -> None:
-    mine, last = replica(world, "mine", count(1)), ("rules", KEYS[-1])
-    items = [wanted(world, Kind.RULE_UPDATE, last, {"status": "Inactive"})]
-    whole = await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
-    theirs = fixed(world.truth()[last])
-
-    def stopped() -> None:
-        world.edit(last, theirs)
-        world.clock.moment += timedelta(seconds=45)
-
-    assert await carried_out(world, mine, once("write", stopped))
-
-    assert world.truth()[last] == theirs
-    assert await outcomes(world, whole) == [Outcome.STALE]
-
-
 @pytest.mark.parametrize("died_at", MOMENTS)
 @pytest.mark.parametrize("edited_at", ["before it is taken over", *MOMENTS])
 async def test_who_takes_a_set_over_writes_over_no_edit(world: World, died_at: str, edited_at: str) -> None:
     ids, last = count(1), ("rules", KEYS[-1])
     first, second = replica(world, "first", ids), replica(world, "second", ids)
-    items = [wanted(world, Kind.RULE_UPDATE, ("rules", key), {"status": "Inactive"}) for key in KEYS]
-    whole = await first.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
+    whole = await asked(world, first, Kind.RULE_UPDATE, [("rules", key) for key in KEYS], {"status": "Inactive"})
     theirs = fixed(world.truth()[last])
 
-    def dies() -> None:
-        raise Died
-
-    assert not await carried_out(world, first, once(died_at, dies))
+    assert not await carried_out(world, first, dying_at(died_at))
     world.clock.moment += timedelta(seconds=61)
     if edited_at not in MOMENTS:
         world.edit(last, theirs)
@@ -215,8 +189,7 @@ async def test_a_look_holds_for_the_write_unless_the_machine_stood_still_since(
     world: World, away: float, looks: int
 ) -> None:
     mine, place, steps = replica(world, "mine", count(1)), ("rules", KEYS[0]), []
-    items = [wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})]
-    await mine.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
+    await asked(world, mine, Kind.RULE_UPDATE, [place], {"status": "Inactive"})
 
     def taken(step: str) -> None:
         steps.append(step)
@@ -231,14 +204,10 @@ async def test_a_look_holds_for_the_write_unless_the_machine_stood_still_since(
 async def test_what_a_dead_process_sent_and_comes_true_late_is_done_and_not_out_of_date(world: World) -> None:
     ids, place = count(1), ("rules", KEYS[0])
     first, second = replica(world, "first", ids), replica(world, "second", ids)
-    items = [wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})]
-    whole = await first.pipeline.proposer.submit(combine(CHANGES, items), idempotency_key="request")
+    whole = await asked(world, first, Kind.RULE_UPDATE, [place], {"status": "Inactive"})
     late = world.truth()[place] | {"status": "Inactive"}
 
-    def dies() -> None:
-        raise Died
-
-    assert not await carried_out(world, first, once("write", dies))
+    assert not await carried_out(world, first, dying_at("write"))
     world.clock.moment += timedelta(seconds=61)
     assert await carried_out(world, second, once("look", lambda: world.edit(place, late)))
 
@@ -267,8 +236,8 @@ async def test_one_change_is_not_sent_again_on_a_look_of_before_the_last(world: 
     first, second = replica(world, "first", ids), replica(world, "second", ids)
     theirs = fixed(world.truth()[place])
 
-    proposal = wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})
-    approved = await record_only(first.pipeline, proposal, idempotency_key="request")
+    wish = wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})
+    approved = await record_only(first.pipeline, wish, idempotency_key="request")
     with pytest.raises(Died):
         await replace(first.pipeline.executor, failpoint=dying_at("write")).go_on(approved)
     world.clock.moment += timedelta(seconds=61)

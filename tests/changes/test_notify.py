@@ -15,7 +15,6 @@ import sqlalchemy as sa
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.notify import (
-    DELIVERIES_AT_ONCE,
     MAX_TRIES,
     MAX_UNENDED_TRIES,
     MAX_WAIT_SECONDS,
@@ -164,47 +163,6 @@ async def test_what_fails_with_an_error_is_never_plain(store: Store, clock: Stan
         clock.moment += timedelta(minutes=5)
 
     assert not any(tries)
-
-
-class NotedWake(Wake):
-    """Notes for how many seconds the worker would wait."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.waits: list[float] = []
-
-    async def wait(self, seconds: float) -> None:
-        self.waits.append(seconds)
-        await super().wait(seconds)
-
-
-async def test_nobody_looks_for_what_is_due_while_there_is_no_hand_free_for_it(
-    store: Store, clock: StandingClock
-) -> None:
-    changes = [with_fields(a_change(clock), channel=f"C{number}") for number in range(DELIVERIES_AT_ONCE + 1)]
-    async with store.transaction() as tx:
-        for change in changes:
-            await store.changes.add(tx, change, change.id)
-            await store.outbox.enqueue(tx, change.id, "card")
-    free, wake = asyncio.Event(), NotedWake()
-
-    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
-        await free.wait()
-
-    deliverer = worker_of(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver)
-    deliverer.wake = wake
-    running = asyncio.create_task(deliverer.run(every=3600))
-
-    async def waits() -> bool:
-        return bool(wake.waits)
-
-    await until(waits, "all hands are full")
-    assert wake.waits == [3600], "the end of a delivery wakes it"
-
-    free.set()
-    await until(partial(nothing_waits, store), "all is delivered")
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: Store, clock: StandingClock) -> None:

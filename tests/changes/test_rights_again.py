@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from bot.changes.execute import MAX_SENDS, TOO_OLD
+from bot.changes.execute import MAX_SENDS
 from bot.changes.model.change import Change
 from bot.changes.model.items import Outcome
 from bot.changes.model.parts import Frozen, LostRight
@@ -120,18 +120,21 @@ async def clear(world: World, mine: Replica, change: Change) -> Change:
     return change
 
 
+@pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize(("loss", "who", "why"), LOSSES, ids=[f"{who} {why}" for _, who, why in LOSSES])
-async def test_what_waited_for_its_service_is_not_done_by_those_who_may_not_any_more(
-    world: World, loss: Loss, who: str, why: Why
+async def test_what_waited_is_not_done_by_those_who_may_not_any_more(
+    world: World, loss: Loss, who: str, why: Why, *, several: bool
 ) -> None:
     mine = await started(world, "approve")
-    change = await waiting(world, mine)
+    change = await (approved_set if several else waiting)(world, mine)
     loss(world)
     world.clock.moment += A_WHILE
 
+    assert several is await mine.carry_out_a_set()
     ended = await settled(world, mine, change)
 
     assert (ended.state, ended.run.why_not) == (State.FAILED, LostRight(who=who, why=why))
+    assert await world.store.items.tally(change.id) == ({Outcome.STOPPED: 2} if several else {})
     assert world.calls_that_write() == 0
 
 
@@ -188,22 +191,12 @@ async def froze(world: World, mine: Replica) -> None:
 
 
 @pytest.mark.threat("B18")
-async def test_what_waited_for_its_service_is_not_done_in_a_freeze(world: World) -> None:
+@pytest.mark.parametrize(("several", "is_begun"), [(False, False), (True, False), (True, True)])
+async def test_what_waited_is_not_begun_in_a_freeze_but_gone_on_with(
+    world: World, *, several: bool, is_begun: bool
+) -> None:
     mine = await started(world, "approve")
-    change = await waiting(world, mine)
-    await froze(world, mine)
-    world.clock.moment += A_WHILE
-
-    ended = await settled(world, mine, change)
-    assert (ended.state, type(ended.run.why_not)) == (State.FAILED, Frozen)
-    assert world.calls_that_write() == 0
-
-
-@pytest.mark.threat("B18")
-@pytest.mark.parametrize("is_begun", [False, True])
-async def test_a_set_that_waited_is_not_begun_in_a_freeze_but_gone_on_with(world: World, *, is_begun: bool) -> None:
-    mine = await started(world, "approve")
-    whole = await approved_set(world, mine)
+    whole = await (approved_set if several else waiting)(world, mine)
     if is_begun:
         mine.fuse.left = 3
         with suppress(Died):
@@ -212,7 +205,7 @@ async def test_a_set_that_waited_is_not_begun_in_a_freeze_but_gone_on_with(world
     await froze(world, mine)
     world.clock.moment += A_WHILE
 
-    assert await mine.carry_out_a_set()
+    assert several is await mine.carry_out_a_set()
     ended = await clear(world, mine, whole)
     assert (ended.state, type(ended.run.why_not)) == ((State.APPLIED, NoneType) if is_begun else (State.FAILED, Frozen))
 
@@ -254,17 +247,6 @@ async def test_who_only_waits_for_slack_uses_up_none_of_the_times_that_a_change_
     assert world.calls_that_write() == 1
 
 
-async def test_it_waits_no_longer_for_slack_than_an_approval_holds(world: World) -> None:
-    mine = await started(world, "approve")
-    change = await waiting(world, mine)
-    world.directory.silent = True
-    world.clock.moment += HELD
-
-    ended = await settled(world, mine, change)
-
-    assert (ended.state, ended.run.refusal.code) == (State.FAILED, TOO_OLD)
-
-
 @pytest.mark.parametrize("accident", [None, *range(1, 8)])
 async def test_what_is_temporary_ends_though_its_requester_left(world: World, accident: int | None) -> None:
     """Also where the process that ends it dies, and another one goes on minutes later."""
@@ -299,21 +281,6 @@ async def approved_set(world: World, mine: Replica) -> Change:
     return await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
 
 
-@pytest.mark.parametrize(("loss", "who", "why"), LOSSES, ids=[f"{who} {why}" for _, who, why in LOSSES])
-async def test_a_set_that_waited_is_not_begun(world: World, loss: Loss, who: str, why: Why) -> None:
-    mine = await started(world, "approve")
-    whole = await approved_set(world, mine)
-    loss(world)
-    world.clock.moment += A_WHILE
-
-    assert await mine.carry_out_a_set()
-
-    ended = await mine.pipeline.journal.get(whole.id)
-    assert (ended.state, ended.run.why_not) == (State.FAILED, LostRight(who=who, why=why))
-    assert await world.store.items.tally(whole.id) == {Outcome.STOPPED: 2}
-    assert world.calls_that_write() == 0
-
-
 @pytest.mark.parametrize("step", range(1, 25))
 async def test_a_set_that_a_process_left_is_not_gone_on_with(world: World, step: int) -> None:
     """Nothing more is sent, and what was sent is told as it came out."""
@@ -340,23 +307,6 @@ async def test_a_set_that_a_process_left_is_not_gone_on_with(world: World, step:
     may_be_done = counts.get(Outcome.APPLIED, 0) + found.get(Outcome.UNKNOWN, 0)
     assert ended.state is (State.APPLIED if may_be_done else State.FAILED)
     assert before == len(RULE_IDS) or isinstance(ended.run.why_not, LostRight)
-
-
-async def test_a_set_waits_for_slack(world: World) -> None:
-    mine = await started(world, "approve")
-    whole = await approved_set(world, mine)
-    world.directory.silent = True
-    world.clock.moment += A_WHILE
-    assert await mine.carry_out_a_set()
-    waits = await mine.pipeline.journal.get(whole.id)
-    assert waits.state is State.APPROVED
-    assert world.calls_that_write() == 0
-
-    world.directory.silent = False
-    world.clock.moment += A_WHILE
-    assert await mine.carry_out_a_set()
-    assert (await mine.pipeline.journal.get(whole.id)).state is State.APPLIED
-    assert names(world) == ["Ours", "Ours"]
 
 
 async def test_a_set_that_was_begun_goes_on_waiting_for_slack_as_what_it_is(world: World) -> None:
