@@ -13,6 +13,7 @@ from bot.changes.execute import END_PASSED, HELD_FOR, MAX_LOOKS, TOO_OLD
 from bot.changes.journal import LEASE
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.moves import Fail
+from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.policy.model import Person, Why
@@ -146,6 +147,7 @@ async def test_what_a_dead_process_may_have_sent_is_not_failed_where_the_service
     change = await record_only(mine.pipeline, asked(world, Kind.RULE_UPDATE), idempotency_key="request")
     held = await mine.pipeline.journal.claim(change.id)
     assert held is not None
+    await mine.pipeline.journal.remember([held], lambda held: with_fields(held, guard=Guard.CONFIRM))
     other = replica(world, "other", count(1))
     world.services.rules.stage.faults.add("429", method="PUT", times=1)
 

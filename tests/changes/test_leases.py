@@ -42,11 +42,9 @@ from tests.changes.world import (
     RULE,
     RULE_IDS,
     SITE,
-    Died,
     Replica,
     Watched,
     World,
-    dying_at,
     place_of,
     renames,
     replica,
@@ -286,17 +284,6 @@ async def test_a_look_that_took_long_is_taken_again_before_anything_is_sent(
 
     assert done.state is State.STALE
     assert world.calls_that_write() == 0
-
-
-async def test_what_may_have_been_sent_is_not_put_off_where_its_service_is_away(world: World, mine: Replica) -> None:
-    change = await kept(world, rename(world))
-    with pytest.raises(Died):
-        await replace(mine.pipeline.executor, failpoint=dying_at("write")).go_on(change)
-    world.clock.moment += OVER
-    world.services.rules.stage.faults.add("429", method="PUT", times=9)
-
-    assert await mine.recover_one()
-    assert (await mine.pipeline.journal.get(change.id)).state is State.UNKNOWN
 
 
 async def test_a_fencing_token_never_comes_again_though_the_count_of_attempts_begins_anew(world: World) -> None:

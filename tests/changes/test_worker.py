@@ -9,9 +9,21 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
+from bot.changes.journal import LEASE
 from bot.changes.notify import Pace, TooSoon
-from bot.changes.worker import FIRST_PAUSE_SECONDS, MAX_BACKOFF_SECONDS, Backoff, Wake, keep_lease, repeat, work_off
+from bot.changes.worker import (
+    CALLS_PER_LEASE,
+    FIRST_PAUSE_SECONDS,
+    MAX_BACKOFF_SECONDS,
+    Backoff,
+    Wake,
+    keep_lease,
+    lease_for,
+    repeat,
+    work_off,
+)
 from bot.clients.errors import RateLimited, Unreachable
+from bot.settings import Settings
 
 
 class Enough(BaseException):
@@ -116,3 +128,10 @@ async def test_work_goes_on_as_long_as_its_lease_is_renewed(is_ours: bool) -> No
     with nullcontext() if is_ours else pytest.raises(TimeoutError):
         async with keep_lease("work", timedelta(seconds=3), renew):
             await twice.wait()
+
+
+def test_a_lease_outlasts_the_calls_of_a_change_with_every_timeout_that_is_allowed() -> None:
+    (most,) = (limit.le for limit in Settings.model_fields["service_timeout"].metadata if hasattr(limit, "le"))
+
+    for timeout in (0.1, 15.0, 15.1, most):
+        assert lease_for(timeout) >= max(LEASE, timedelta(seconds=CALLS_PER_LEASE * timeout))

@@ -180,13 +180,14 @@ OPERATIONS: Final = {
 CASES: Final = [
     pytest.param("switch off", ("read only", 1), ("propose", "sent", "record"), id="a refusal, some steps"),
     pytest.param("switch off", ("commit lost", 1), ("store", "look", "finish"), id="a lost answer, some steps"),
+    pytest.param("switch off", ("full", 3), STEPS, marks=pytest.mark.slow, id="a refusal, disk full"),
     pytest.param("create", ("full", 3), STEPS, marks=pytest.mark.slow, id="create, disk full"),
     pytest.param("create", ("commit lost", 1), STEPS, marks=pytest.mark.slow, id="create, a lost answer"),
     pytest.param("approve", ("commit lost", 1), STEPS, marks=pytest.mark.slow, id="approve, a lost answer"),
 ]
 
 
-@pytest.mark.threat("D1")
+@pytest.mark.threat("D1", "D2")
 @pytest.mark.parametrize(("operation", "fault", "steps"), CASES)
 async def test_nobody_is_told_that_nothing_was_changed_where_it_was(
     operation: str, fault: tuple[str, int], steps: Sequence[str], tmp_path: Path
