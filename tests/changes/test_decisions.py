@@ -14,6 +14,7 @@ import structlog
 
 from bot.changes.consequences import LATE_START
 from bot.changes.execute import ASKED_AGAIN_AFTER, HELD_FOR
+from bot.changes.freezing import Frozen
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Guard, Held, LostRight, Refused
@@ -187,10 +188,13 @@ async def test_a_plan_that_was_overridden_begins_though_the_policy_requires_more
     assert (await mine.pipeline.journal.get(change.id)).state is State.APPLIED
 
 
-async def test_nothing_is_planned_for_now(world: World) -> None:
+async def test_nothing_is_planned_for_now_or_moved_into_a_freeze(world: World) -> None:
     mine, planned = await asked(world, POLICIES["free"], starts_at=world.clock() + HOUR)
-    with pytest.raises(TimeIsPast):
-        await mine.pipeline.decisions.replan(planned, by=ALICE, request="click", starts_at=world.clock())
+    times = {"starts": world.clock() + 2 * HOUR, "until": world.clock() + 3 * HOUR}
+    world.policy = Policy(freeze=(Freeze.model_validate(times),))
+    for starts, refusal in ((world.clock(), TimeIsPast), (times["starts"], Frozen)):
+        with pytest.raises(refusal):
+            await mine.pipeline.decisions.replan(planned, by=ALICE, request="click", starts_at=starts)
     with pytest.raises(TimeIsPast):
         await mine.pipeline.proposer.draft(rename(world, starts_at=world.clock()))
 
@@ -233,24 +237,16 @@ async def test_an_approved_bulk_change_is_shown_at_once_and_asks_again_for_right
     assert waits_or_lost == ((False, LostRight) if is_begun else (True, NoneType))
 
 
-@pytest.mark.parametrize(
-    ("waited", "why"),
-    [
-        (ASKED_AGAIN_AFTER, NoneType),
-        (ASKED_AGAIN_AFTER + MOMENT, LostRight),
-        (HELD_FOR, LostRight),
-        (HELD_FOR + MOMENT, Refused),
-    ],
-)
-async def test_rights_are_asked_for_again_after_a_minute_and_nothing_is_believed_after_an_hour(
-    world: World, waited: timedelta, why: type[object]
-) -> None:
+async def test_rights_are_asked_for_again_after_a_minute_and_nothing_is_believed_after_an_hour(world: World) -> None:
     mine, change = await asked(world, POLICIES["approve"])
-    approved = with_fields(change, decided_at=world.clock())
+    approved, decided = with_fields(change, decided_at=world.clock()), world.clock()
     barred(ALICE)(world)
-    world.clock.moment += waited
 
-    assert type(await mine.pipeline.executor.refusal(approved)) is why
+    found = []
+    for waited in (ASKED_AGAIN_AFTER, ASKED_AGAIN_AFTER + MOMENT, HELD_FOR, HELD_FOR + MOMENT):
+        world.clock.moment = decided + waited
+        found.append(type(await mine.pipeline.executor.refusal(approved)))
+    assert found == [NoneType, LostRight, LostRight, Refused]
 
 
 @pytest.mark.parametrize(

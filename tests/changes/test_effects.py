@@ -10,13 +10,11 @@ import pytest
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
-from bot.changes.model.items import OPEN
 from bot.changes.model.moves import Fail, Finish, MarkUnknown
 from bot.changes.model.parts import RevertFailure
 from bot.changes.model.states import State
-from bot.changes.proposals import item_change
 from bot.changes.refusals import NothingComesBack
-from bot.changes.worker import ChangeLease
+from tests.changes.test_losing_a_set import claimed
 from tests.changes.world import ALICE, OPS, POLICIES, RULE, RULE_IDS, Replica, World, proposal, renames
 
 ENDS = ("the change ends", "one fails", "one is undone")
@@ -27,13 +25,8 @@ async def test_one_item_is_undone_and_the_other_was_not_done(
     world: World, mine: Replica, order: tuple[str, ...]
 ) -> None:
     await world.begin(POLICIES["free"])
-    await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
-    world.clock.moment += timedelta(milliseconds=1)
-    whole = await mine.sets.journal.claim_due(bulk=True)
-    assert whole is not None
-    items = await world.store.items.find(whole.id, OPEN, len(RULE_IDS))
-    batch = mine.sets.batch(whole, ChangeLease(mine.sets.journal, whole, world.clock()))
-    made = [item_change(whole, item, change_id=f"item{item.number}", now=world.clock()) for item in items]
+    batch, made = await claimed(world, mine, iter(("item1", "item2")).__next__)
+    whole = batch.whole
     done, unknown = await batch.begin(made)
     world.edit(("rules", RULE_IDS[0]), done.edit.after)
     done, unknown = await batch.journal.finish([(done, Finish(live=done.edit.after)), (unknown, MarkUnknown())])

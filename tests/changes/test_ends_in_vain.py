@@ -69,7 +69,6 @@ async def test_an_end_in_vain_is_told_once_until_it_comes_true(
     ended = await mine.pipeline.journal.get(change.id)
     assert ended.run.undone is not None
     assert world.cards[change.id].run.undone == ended.run.undone
-    assert ended.run.undone is not None
     assert ended.run.undone.cause.is_automatic
     assert ended.run.undone.cause.tries > 1
     assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}

@@ -11,7 +11,7 @@ import pytest
 
 from bot.changes.execute import END_PASSED, HELD_FOR, MAX_LOOKS, TOO_OLD
 from bot.changes.journal import LEASE
-from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.edits import Kind, Target
 from bot.changes.model.moves import Fail
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
@@ -207,17 +207,12 @@ async def test_a_creation_whose_answer_was_lost_is_not_done_by_the_rule_of_anoth
     more, less = rule("Two of a kind"), rule("Two of a kind")
     del less["fieldOfTheirs"]
     world.services.rules.stage.faults.add("cut_before", method="POST", times=1)
-    request = asked(world, Kind.RULE_CREATE).request
-    wanted = [Proposal.of(_creation(after), request) for after in (less, more)]
+    wanted = [proposal(world, Kind.RULE_CREATE, Target(service="rules"), after) for after in (less, more)]
     lost = await mine.pipeline.proposer.submit(wanted[0], idempotency_key="less")
     done = await mine.pipeline.proposer.submit(wanted[1], idempotency_key="more")
 
     assert (lost.state, done.state) == (State.UNKNOWN, State.APPLIED)
     assert await settled(world, mine, lost.id) is State.UNSETTLED
-
-
-def _creation(after: Record) -> Edit:
-    return Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=after)
 
 
 @pytest.mark.parametrize("refusal", [TOO_OLD, END_PASSED, "a right was lost"])

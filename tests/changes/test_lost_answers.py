@@ -40,13 +40,7 @@ async def carried_out(world: World, kind: Kind) -> tuple[Replica, Change]:
     whole = await mine.pipeline.proposer.submit(combine(CHANGES, [wanted]), idempotency_key="request")
     await mine.carry_out_a_set()
     (item,) = [item async for item in world.store.items.all(whole.id)]
-    return mine, await now(world, item.change_id or "")
-
-
-async def now(world: World, change_id: str) -> Change:
-    change = await world.store.changes.get(change_id)
-    assert change is not None
-    return change
+    return mine, await mine.pipeline.journal.get(item.change_id or "")
 
 
 def lose(world: World, kind: Kind, times: int, *, reads: int = 0) -> None:
@@ -83,7 +77,7 @@ async def test_a_write_that_never_gets_an_answer_is_not_sent_for_ever(world: Wor
             world.clock.moment += timedelta(seconds=61)
             await mine.recover_one()
 
-        change = await now(world, change.id)
+        change = await mine.pipeline.journal.get(change.id)
         assert (change.state, world.sent[change.id].times) == (State.FAILED, MAX_SENDS), kind
 
 
@@ -97,5 +91,5 @@ async def test_a_rule_that_may_have_been_created_is_not_created_again_but_looked
     world.clock.moment += timedelta(seconds=61)
     await mine.recover_one()
 
-    assert (await now(world, change.id)).state is State.APPLIED
+    assert (await mine.pipeline.journal.get(change.id)).state is State.APPLIED
     assert world.sent[change.id].times == 1

@@ -109,18 +109,13 @@ def test_a_set_needs_what_its_parts_need_at_their_sites_also_read_back_from_its_
     assert {need.site for need in nowhere.needs} == {""}, "of no site, and not of any"
 
 
-@pytest.mark.parametrize(
-    ("key", "document", "names"),
-    [
-        ("zed@example.com", ZED | {"name": ""}, ("", "zed@example.com")),
-        ("zed@example.com", ZED, ("Zed", "Zed")),
-        (None, None, ("", "")),
-    ],
-)
-def test_a_thing_is_called_by_its_name_and_an_item_else_by_its_key(
-    key: str | None, document: dict[str, Any] | None, names: tuple[str, str]
-) -> None:
-    target = Target(service="members", key=key)
-    for before, after in ((document, None), (None, document)):
-        edit = Edit(kind=Kind.MEMBER_ADD, target=target, before=before, after=after)
+def test_a_thing_is_called_by_its_name_and_an_item_else_by_its_key() -> None:
+    nameless: dict[str, Any] = ZED | {"name": ""}
+    for before, after, names in (
+        (nameless, None, ("", "zed@example.com")),
+        (None, ZED, ("Zed", "Zed")),
+        (None, None, ("", "zed@example.com")),
+    ):
+        edit = proposal(Kind.MEMBER_ADD, before, after).edit
         assert (edit.name, Item.of(1, edit).name) == names
+    assert Item.of(1, replace(edit, target=edit.target.with_key(None))).name == ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -11,12 +11,13 @@ import sqlalchemy as sa
 from bot.changes.followups import _find_since, _is_same_undo
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
-from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.edits import Kind, Target
 from bot.changes.model.obligation import EXISTENCE, Standing, parts_of, with_parts
-from bot.changes.model.parts import ChangeRequest, Guard
+from bot.changes.model.parts import Guard
 from bot.changes.model.states import HOLDING, State
 from bot.changes.proposals import Undoing, inverse
 from bot.store.tables import former_ids
+from tests.changes.test_consequences import REQUEST
 from tests.changes.world import ALICE, BOB, OPS, RULE, RULE_IDS, Replica, World, proposal, rename
 from tests.harness.proposing import with_fields
 
@@ -27,12 +28,7 @@ GIVEN_MORE: Final = {"allowedSegments": ["free", "vip"]}
 
 
 def change_of(target: Target, before: Document | None, after: Document | None) -> Change:
-    return Change(
-        id="0" * 32,
-        created=datetime(2026, 1, 1, tzinfo=UTC),
-        edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=before, after=after),
-        request=ChangeRequest(requester=ALICE, channel=OPS),
-    )
+    return with_fields(REQUEST, target=target, before=before, after=after, guard=Guard.NONE)
 
 
 @pytest.mark.parametrize(

@@ -142,10 +142,7 @@ async def test_who_went_ahead_alone_must_still_be_one_who_may(world: World) -> N
     mine = await started(world, "two")
     change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
     world.services.rules.stage.faults.add("500", times=99)
-    alone = await mine.pipeline.decisions.decide(
-        change, Decision.BREAK_GLASS, DAN, reason="It loops and everybody sleeps"
-    )
-    assert alone.decision.approvals == ()
+    await mine.pipeline.decisions.decide(change, Decision.BREAK_GLASS, DAN, reason="It loops and everybody sleeps")
     world.services.rules.stage.faults.clear()
     barred(DAN)(world)
     world.clock.moment += A_WHILE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,12 +13,12 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, canonical_form, contains_all
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.moves import Fail, Finish, Invalidate, MarkUnknown, Move
-from bot.changes.model.parts import ChangeRequest
 from bot.changes.targets import Differs
 from bot.changes.verify import Reading, Sent, Verification, classify, judge, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refused
 from bot.members.model import Member
 from bot.rules.model import Rule
+from tests.changes.test_consequences import REQUEST
 from tests.harness.proposing import with_fields
 
 PAIR = {"source": {"key": "Url", "operator": "Equals", "value": "https://a.example/", "filters": [{"m": "GET"}]}}
@@ -37,12 +36,7 @@ def without(document: Document, *path: str | int) -> Document:
 
 
 def update(before: Document | None, after: Document | None) -> Change:
-    return Change(
-        id="1" * 32,
-        created=datetime(2026, 11, 22, tzinfo=UTC),
-        edit=Edit(kind=Kind.RULE_UPDATE, target=Target(service="rules", key="Redirect_a"), before=before, after=after),
-        request=ChangeRequest(requester="U0ALICE01", channel="C0OPS0001"),
-    )
+    return with_fields(REQUEST, target=Target(service="rules", key="Redirect_a"), before=before, after=after)
 
 
 PATHS: list[tuple[str | int, ...]] = [("description",), ("groupId",), ("pairs", 0, "source", "filters")]
@@ -105,6 +99,12 @@ def test_a_change_ends_as_it_reads_where_it_may_have_been_done(
     came: str | ClientError | Differs, moves: list[type[Move] | None]
 ) -> None:
     assert ends(came, update(RULE, RULE | {"name": "B"})) == moves
+
+
+def test_what_has_a_key_keeps_it_whatever_id_its_service_shows() -> None:
+    shown = RULE | {"id": "7"}
+    ended = classify(Sent(update(RULE, RULE), accepted=True), Reading(Verification.DONE, shown))
+    assert ended == Finish(live=shown, key="Redirect_a")
 
 
 def test_an_item_whose_answer_was_lost_stays_under_way_unless_it_reads_otherwise() -> None:
