@@ -84,9 +84,6 @@ async def end(pipeline: Pipeline, change: Change, request: str) -> Change:
     return await pipeline.followups.revert(change, by=ALICE, cause=undo_cause(change, CauseKind.EARLY_END))
 
 
-RESCHEDULES: Final = [extend, keep]
-
-
 @dataclass(frozen=True, slots=True)
 class Case:
     """Something to click on, and what makes it too late for that."""
@@ -258,7 +255,7 @@ class Clicked(Watched):
 
 
 @pytest.mark.parametrize("changed_since", [False, True])
-@pytest.mark.parametrize("act", RESCHEDULES)
+@pytest.mark.parametrize("act", [extend, keep])
 async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
     world: World, mine: Replica, act: Act, changed_since: bool
 ) -> None:

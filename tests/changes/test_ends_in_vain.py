@@ -39,6 +39,7 @@ CASES: Final = [
     (one, "429", "PUT"),
     (one, "cut_before", "PUT"),
     (several, "500", "GET"),
+    (several, "429", "PUT"),
 ]
 
 
@@ -57,6 +58,11 @@ async def test_an_end_in_vain_is_told_once_until_it_comes_true(
     before = dict(world.cards)
     for number in range(deaths):
         assert await world.store.outbox.claim(f"dead process {number}", timedelta(seconds=-1), ONE_TIMER)
+
+    assert await mine.fire_one()
+    while await mine.outbox.deliver_one():
+        pass
+    assert any(purpose.startswith("late-") for _, purpose in world.told) is bool(deaths), "not at the first try"
 
     await hours_later(world, mine)
     late = {purpose: times for (about, purpose), times in world.told.items() if about == change.id}

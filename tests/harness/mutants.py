@@ -21,7 +21,7 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -139,7 +139,8 @@ class Trial:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         with tempfile.TemporaryFile("w+") as calls:
-            if os.waitpid(_start(session, session.items, calls=calls), 0)[1]:
+            files = {str(each.path.resolve()) for each in self.mutants}
+            if os.waitpid(_start(session, session.items, calls=calls, files=files), 0)[1]:
                 raise session.Failed
             calls.seek(0)
             called = dict(zip(session.items, map(set, json.load(calls)), strict=True))
@@ -166,19 +167,23 @@ class Trial:
 
 
 def _start(
-    session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant | None = None, calls: IO[str] | None = None
+    session: pytest.Session,
+    items: Sequence[pytest.Item],
+    mutant: Mutant | None = None,
+    calls: IO[str] | None = None,
+    files: Collection[str] = (),
 ) -> int:
     """Start the tests in a process that ends at the first that fails, KILLED, else SURVIVED; return its id.
 
-    *calls* gets, of each test, every line of the bot that it ran.
+    *calls* gets, of each test, every line of *files* that it ran.
     """
     if pid := os.fork():
         return pid
-    status, ours = NOT_TRIED, str(Path("bot").resolve())
+    status = NOT_TRIED
     called: list[dict[str, None]] = []
 
     def note(frame: FrameType, event: str, _: object) -> Any:
-        if not (code := frame.f_code).co_filename.startswith(ours):
+        if (code := frame.f_code).co_filename not in files:
             return None
         if event == "line":
             called[-1][f"{code.co_filename}:{frame.f_lineno}"] = None
