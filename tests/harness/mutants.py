@@ -3,8 +3,8 @@
 FILE: one file, or several files and folders. N: how many of all their conditions are tried (10), as SEED has it (0). The tests
 are those of the fast lane beside the module (tests/changes for bot/changes) or that import it, and the NETS of its package;
 they are collected and run once as it is. Each mutant has, in a process of its own and up to the first that fails, those that
-run the line that it changes, the small ones first; what they don't notice, mypy may. Nothing is written: what changes is the
-code of a function that is there already. So conditions outside of functions aren't tried.
+call the function that it changes; what they don't notice, mypy may. Nothing is written: what changes is the code of a function
+that is there already. So conditions outside of functions aren't tried.
 
 mutmut, cosmic-ray and mutatest want a run of all tests first, or change the tree that they work in.
 """
@@ -21,11 +21,11 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Final, NamedTuple
 
 import pytest
 
@@ -47,10 +47,13 @@ SURVIVED, KILLED, NOT_TRIED = 0, 1, 2
 
 
 class Mutant(NamedTuple):
-    """The module at *path* with one condition changed, in *lines*; *about*: the line, the condition, and what it became."""
+    """The module at *path* with one condition changed, of the function that begins in line *begins*.
+
+    *about*: the line, the condition, and what it became.
+    """
 
     path: Path
-    lines: range
+    begins: int
     about: str
     source: str
 
@@ -65,7 +68,9 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     functions = [
         each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
-    for node in dict.fromkeys(node for each in functions for statement in each.body for node in ast.walk(statement)):
+    # An inner function comes after the one that it is in.
+    within = {node: each for each in functions for statement in each.body for node in ast.walk(statement)}
+    for node, function in within.items():
         changed: list[str] = []
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in FLIPPED:
             parts = ast.unparse(node.left), FLIPPED[type(node.ops[0])], ast.unparse(node.comparators[0])
@@ -80,8 +85,8 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
             end = starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
             raw = source.encode()
             made = (raw[:begin] + f"({text})".encode() + raw[end:]).decode()
-            its_lines = range(node.lineno, (node.end_lineno or 1) + 1)
-            yield Mutant(path, its_lines, f"{node.lineno}: {ast.unparse(node)}  ->  {text}", made)
+            begins = min(each.lineno for each in (function, *function.decorator_list))
+            yield Mutant(path, begins, f"{node.lineno}: {ast.unparse(node)}  ->  {text}", made)
 
 
 def nearest_tests(path: Path) -> list[str]:
@@ -139,11 +144,10 @@ class Trial:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         with tempfile.TemporaryFile("w+") as calls:
-            files = {str(each.path.resolve()) for each in self.mutants}
-            if os.waitpid(_start(session, session.items, calls=calls, files=files), 0)[1]:
+            if os.waitpid(_start(session, session.items, calls=calls), 0)[1]:
                 raise session.Failed
             calls.seek(0)
-            called = dict(zip(session.items, map(set, json.load(calls)), strict=True))
+            called = dict(zip(session.items, json.load(calls), strict=True))
         items: dict[str, list[pytest.Item]] = {}
         for item in session.items:
             items.setdefault(str(item.path.relative_to(Path.cwd())), []).append(item)
@@ -159,35 +163,26 @@ class Trial:
                 print(f"{end}  {done.path}:{done.about}", flush=True)
             if mutant is not None:
                 near = [item for file in nearest_tests(mutant.path) for item in items.get(file, [])]
-                lines = {f"{mutant.path.resolve()}:{line}" for line in mutant.lines}
-                chosen = [item for item in near if not lines.isdisjoint(called[item])]
-                chosen.sort(key=lambda item: len(called[item]))
+                chosen = [item for item in near if f"{mutant.path.resolve()}:{mutant.begins}" in called[item]]
                 running[_start(session, chosen, mutant)] = mutant
         return True
 
 
 def _start(
-    session: pytest.Session,
-    items: Sequence[pytest.Item],
-    mutant: Mutant | None = None,
-    calls: IO[str] | None = None,
-    files: Collection[str] = (),
+    session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant | None = None, calls: IO[str] | None = None
 ) -> int:
     """Start the tests in a process that ends at the first that fails, KILLED, else SURVIVED; return its id.
 
-    *calls* gets, of each test, every line of *files* that it ran.
+    *calls* gets, of each test, every function of the bot that it called, by file and first line.
     """
     if pid := os.fork():
         return pid
-    status = NOT_TRIED
+    status, ours = NOT_TRIED, str(Path("bot").resolve())
     called: list[dict[str, None]] = []
 
-    def note(frame: FrameType, event: str, _: object) -> Any:
-        if (code := frame.f_code).co_filename not in files:
-            return None
-        if event == "line":
-            called[-1][f"{code.co_filename}:{frame.f_lineno}"] = None
-        return note
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and (code := frame.f_code).co_filename.startswith(ours):
+            called[-1][f"{code.co_filename}:{code.co_firstlineno}"] = None
 
     try:
         session.config.pluginmanager.unregister(name="terminalreporter")
@@ -195,10 +190,10 @@ def _start(
             put_in_place(mutant)
         status = KILLED
         for item, after in zip_longest(items, items[1:]):
-            if calls is not None:
+            if calls is not None:  # for each, as some have a profile of their own
                 called.append({})
-                threading.settrace(note)
-                sys.settrace(note)
+                threading.setprofile(note)
+                sys.setprofile(note)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
             if session.testsfailed:
                 print("" if mutant else f"{item.nodeid} fails as it is.", end="", flush=True)
