@@ -122,7 +122,7 @@ def verdict(change: Change, live: Document | None) -> Reading:
     # Where nothing was to change, being as before is being done.
     if now == before != after:
         return Reading(Verification.NOT_DONE, live)
-    done = contains_all(now, after) and not _has_leftover(before, after, now)
+    done = now == after or (contains_all(now, after) and not _has_leftover(before, after, now))
     return Reading(Verification.DONE if done else Verification.DIVERGED, live)
 
 

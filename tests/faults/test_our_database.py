@@ -183,6 +183,9 @@ CASES: Final = [
     pytest.param("switch off", ("full", 3), STEPS, marks=pytest.mark.slow, id="a refusal, disk full"),
     pytest.param("create", ("full", 3), STEPS, marks=pytest.mark.slow, id="create, disk full"),
     pytest.param("create", ("commit lost", 1), STEPS, marks=pytest.mark.slow, id="create, a lost answer"),
+    pytest.param("create", ("read only", 3), STEPS, marks=pytest.mark.slow, id="create, read only"),
+    pytest.param("approve", ("read only", 3), STEPS, marks=pytest.mark.slow, id="approve, read only"),
+    pytest.param("approve", ("full", 3), STEPS, marks=pytest.mark.slow, id="approve, disk full"),
     pytest.param("approve", ("commit lost", 1), STEPS, marks=pytest.mark.slow, id="approve, a lost answer"),
 ]
 

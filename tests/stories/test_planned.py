@@ -403,6 +403,14 @@ async def test_what_starts_when_something_ends_starts_after_it(alice: Colleague,
     assert {each.state for each in await all_changes(alice.store)} == {State.APPLIED}
 
 
+async def test_of_two_plans_that_are_due_the_earlier_begins_first(alice: Colleague, clock: Clock) -> None:
+    for text in (f"/rules off {OLD} in 20m", f'/rules set {OLD} description="Sale" in 10m'):
+        await alice.does(text)
+    clock.ahead += timedelta(minutes=21)
+    await alice.sees_change(where=lambda change: "Sale" in str(change.edit.after))
+    await alice.sees_change(state=State.STALE)
+
+
 @pytest.mark.first(2)
 @pytest.mark.threat("B17")
 @pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
