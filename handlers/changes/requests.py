@@ -125,8 +125,9 @@ async def record(
 
 
 async def outlook_blocks(target: Target, now: ServiceRecord, gatehouse: Gatehouse) -> list[Block]:
-    """Return what will change *target*, which is so *now*, automatically, and the freezes that cover it."""
-    changes = await upcoming_changes(target, gatehouse)
+    """Return what waits for a decision on *target*, which is so *now*, or will change it automatically, and its freezes."""
+    waiting = [each for each in await gatehouse.store.changes.list_open() if each.edit.target == target]
+    changes = [*waiting, *await upcoming_changes(target, gatehouse)]
     links = {each.id: await gatehouse.store.cards.link(each.id) for each in changes}
     frozen = "\n".join(map(freeze_line, await _freezes_on(target, now, gatehouse)))
     return [*([messages.section(frozen)] if frozen else []), *coming_blocks(changes, links)]

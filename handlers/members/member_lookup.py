@@ -171,8 +171,11 @@ async def _explain(email: str, command: MembersWhy, caller: Caller, gatehouse: G
     is_unknown = len(command.emails) == 1 and not any(isinstance(each, Unasked) or each.member for each in said)
     if is_unknown and (deleted := await find_deleted(email, ["members"], gatehouse)) is not None:
         raise deleted
+    members = [(each.site, each.member) for each in said if isinstance(each, Verdict) and each.member]
+    targets = [(Target(service="members", site=site, key=member.email), member) for site, member in members]
+    more = [block for target, member in targets for block in await outlook_blocks(target, member, gatehouse)]
     alone = replace(command, emails=(email,))
-    return views.access_message(email, said, command=alone, public=caller.public)
+    return views.access_message(email, said, command=alone, public=caller.public, more=more)
 
 
 async def _ask_site(site: Site, email: str, segment: str | None, extra: tuple[str, ...]) -> Verdict | Unasked:

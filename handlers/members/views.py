@@ -229,8 +229,13 @@ class Unasked:
     words: str
 
 
-def access_message(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, public: bool) -> Message:
-    """Return whether somebody has access, and the answer of each site. In a channel, emails are masked and no button has one."""
+def access_message(
+    email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, public: bool, more: Sequence[Block] = ()
+) -> Message:
+    """Return whether somebody has access, and the answer of each site. In a channel, emails are masked and no button has one.
+
+    *more*: what will change automatically, and freezes.
+    """
     mark, answer = _answer(email, said, command.segment, public=public)
     blocks = [messages.section(f"{mark} *{answer}*\n{address(email, public=public)}")]
     asked = [one for one in said if isinstance(one, Verdict)]
@@ -246,6 +251,7 @@ def access_message(email: str, said: Sequence[Verdict | Unasked], *, command: Me
             blocks += messages.actions(buttons)
     if apart:
         blocks.append(messages.context("   ".join(f"{esc(one.site, 60)}: not a member" for one in apart)))
+    blocks += more
     asking = [] if command.segment else _missing_segments(asked)[: max(0, MAX_SEGMENTS_ASKED - len(adding))]
     checks = (run_button(f"Check {name}", replace(command, segment=name), f"why.check.{name}") for name in asking)
     blocks += messages.actions([*adding, *checks, share_button(command)])
