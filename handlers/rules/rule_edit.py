@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -186,8 +187,21 @@ async def _refuse_same(draft: RuleDraft, gatehouse: Gatehouse) -> None:
             await refuse_unchanged([_as_thing(same[0])], AlreadySo("is there already"), gatehouse)
 
 
+async def _refuse_unknown(ref: str, gatehouse: Gatehouse) -> None:
+    """Raise what `find_rule` does before a form opens, so that a sentence is read as one; not where that takes too long."""
+    with suppress(TimeoutError, ClientError):
+        async with asyncio.timeout(SECONDS_BEFORE_FORM if " " in ref else 0):
+            await find_rule(ref, gatehouse)
+
+
+SECONDS_BEFORE_FORM: Final = 1.0
+"""Slack opens no form three seconds after what was typed."""
+
+
 @handles(RulesEdit)
 async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    await _refuse_unknown(command.ref, gatehouse)
+
     async def fill() -> dict[str, Any]:
         rule = await find_rule(command.ref, gatehouse)
         view = RuleForm.of(rule, channel=caller.channel).view()
@@ -199,6 +213,8 @@ async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 @handles(RulesCopy)
 async def copy(command: RulesCopy, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    await _refuse_unknown(command.ref, gatehouse)
+
     async def fill() -> dict[str, Any]:
         rule = await find_rule(command.ref, gatehouse)
         return RuleForm.copy_of(rule, channel=caller.channel).view()
