@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Self, TypeVar
 
-from bot.members.model import Member
+from bot.members.model import Member, known_segments
+from bot.rules.lint.coverage import hosts_of
 from bot.rules.model import Group, Rule
 from bot.text.names import MENTION, WORD, Named, Wanted, fold_name, named_group, named_member, named_rule
 
@@ -134,14 +135,14 @@ class Known:
         rules: Sequence[Rule] = (),
         groups: Mapping[str, str] | None = None,
         members: Mapping[str, Sequence[Member]] | None = None,
-        segments: Iterable[str] = (),
-        hosts: Sequence[str] = (),
     ) -> Known:
         sites_of: dict[str, tuple[str, ...]] = {}
         people = {member.email: member for there in (members or {}).values() for member in there}
         for site, there in (members or {}).items():
             for member in there:
                 sites_of[member.email] = (*sites_of.get(member.email, ()), site)
+        hosts = Counter(host for rule in rules for host in hosts_of(rule) if "*" not in host)
+        segments = [name for there in (members or {}).values() for name in known_segments(there)]
         return cls(
             rules=Names(rules, named_rule),
             groups=Names([Group(id=key, name=name) for key, name in (groups or {}).items()], named_group),
@@ -151,7 +152,7 @@ class Known:
             segments={name.casefold(): name for name in segments},
             sites={name.casefold(): name for name in members or ()},
             sites_of=sites_of,
-            hosts=hosts,
+            hosts=[host for host, _ in hosts.most_common(MAX_READINGS)],
             people=members or {},
         )
 

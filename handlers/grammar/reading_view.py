@@ -18,16 +18,15 @@ from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
     MembersExport,
-    MembersGrant,
     MembersList,
     MembersMove,
     MembersOffboard,
     MembersRemove,
-    MembersRevoke,
     MembersShow,
     MembersWhy,
 )
 from handlers.rules.commands import (
+    RulesCheck,
     RulesCopy,
     RulesDelete,
     RulesEdit,
@@ -36,9 +35,6 @@ from handlers.rules.commands import (
     RulesList,
     RulesMake,
     RulesNew,
-    RulesOff,
-    RulesOn,
-    RulesSet,
     RulesShow,
     RulesWhich,
 )
@@ -96,12 +92,12 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
 def _form_button(command: Command, number: int) -> Block | None:
     """Return the button of a form that asks for the rest of *command*."""
     match command:
-        case RulesOff(refs=(_,)) | RulesOn(refs=(_,)) | MembersGrant():
-            return ask_button(f"{_verb_label(command)}…", command, number)
         case RulesNew() | RulesEdit() | RulesCopy() | MembersAdd() | MembersEdit():
             return run_button("Open the form…", command, number)
-        case _:
+        case RulesMake():
             return _change_button(command)
+        case _:
+            return ask_button(f"{_verb_label(command)}…", command, number)
 
 
 def _thing_label(command: Command, context: Context) -> str:
@@ -113,16 +109,14 @@ def _thing_label(command: Command, context: Context) -> str:
             return f"Where does {url.partition('://')[2]} go?"
         case MembersShow(emails=emails) | MembersWhy(emails=emails):
             return ", ".join(emails)
-        case RulesList() | MembersList() | RulesExport() | MembersExport():
-            is_export = isinstance(command, RulesExport | MembersExport)
-            what = f"Export {command.service}" if is_export else command.service.capitalize()
-            filters = [*filter(None, [command.text]), *(" ".join(each) for each in filters_of(command).items())]
+        case RulesList() | MembersList() | RulesExport() | MembersExport() | GatehouseAudit():
+            what = f"Export {command.service}" if command.verb == "export" else command.service.capitalize()
+            what = "Changes" if isinstance(command, GatehouseAudit) else what
+            named = context.titles.get(command.ref or "", command.ref) or getattr(command, "text", None)
+            filters = [*filter(None, [named]), *(" ".join(each) for each in filters_of(command).items())]
             return f"{what}: {', '.join(filters) or 'all'}"
-        case RulesHistory(ref=ref):
-            return f"History: {context.titles.get(ref, ref)}"
-        case GatehouseAudit(ref=ref, since=since) if ref or since:
-            begins = since and (since if since.startswith(("in ", "last ")) else f"since {since}")
-            return f"Changes: {', '.join(filter(None, [ref and context.titles.get(ref, ref), begins]))}"
+        case RulesHistory(ref=str(ref)) | RulesCheck(ref=str(ref)):
+            return f"{command.title()}: {context.titles.get(ref, ref)}"
         case _:
             return command.label or command.summary
 
@@ -134,13 +128,11 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str, facts:
     """
     footer = [_footer(asked, attempted=any(each.writes for each in readings))]
     first = readings[0]
-    made = [each for each in readings if isinstance(each, RulesMake)]
-    if len(made) == len(readings) > 1 and len({(each.source, each.destination) for each in made}) == 1:
-        return _reach_question(made, context, footer)
     if len(readings) > 1:
         blocks = [messages.section("*Which one do you mean?*")]
         for number, each in enumerate(readings):
             blocks += _reading_blocks(each, context, turn_button(_verb_label(each), each, number))
+        blocks += messages.actions([_change_button(first)])
         return messages.message("Which one do you mean?", [*blocks, *footer])
     buttons = [_do_it_button(first, SHOWN if facts else "0"), _change_button(first)]
     blocks = [*_reading_blocks(first, context), *map(messages.section, filter(None, (facts, note)))]
@@ -151,18 +143,6 @@ def _reading_blocks(command: Command, context: Context, button: Block | None = N
     """Return what *command* would do, and below that each of many rules by its name: nobody agrees to “and 5 more”."""
     listed = messages.pack_lines(rule_list(command, context))
     return [messages.section(_warned_sentence(command, context), button), *map(messages.section, listed)]
-
-
-def _reach_question(made: Sequence[RulesMake], context: Context, footer: Sequence[Block]) -> Message:
-    buttons = [turn_button(REACH_LABELS[each.match], each, number) for number, each in enumerate(made)]
-    blocks = [
-        messages.section(f"{_warned_sentence(made[0], context)}\nWhich URLs should it match?"),
-        *messages.actions([*buttons, _change_button(made[0])]),
-    ]
-    return messages.message(sentence(made[0], context), [*blocks, *footer])
-
-
-REACH_LABELS: Final = {None: "Exactly this URL", "query": "With any query", "below": "Everything below"}
 
 
 def done_message(channel: str, title: str) -> Message:
@@ -182,42 +162,18 @@ SHOWN: Final = "shown"
 
 
 def _do_it_button(command: Command, number: str) -> Block | None:
-    button = turn_button(REQUEST_LABELS.get(type(command), "Do it"), command, number)
+    button = turn_button("Request it" if isinstance(command, REQUESTS) else "Do it", command, number)
     return button and button | {"style": "danger" if command.destroys else "primary"}
 
 
-REQUEST_LABELS: Final[Mapping[type[Command], str]] = {
-    RulesDelete: "Request deletion",
-    MembersRemove: "Request removal",
-    MembersOffboard: "Request removal",
-    MembersMove: "Request change",
-}
-"""Labels of commands that only post a card, which shows everything and waits for approval."""
+REQUESTS: Final = MembersRemove | MembersOffboard | MembersMove | RulesDelete
+"""Commands that only post a card, which shows everything and waits for approval."""
 
 
 def _change_button(command: Command) -> Block | None:
     """Return the button of the form, filled in, where there is one."""
-    form = _form_command(command)
-    return run_button("Change…", form, "change") if form else None
-
-
-def _form_command(command: Command) -> Command | None:
-    match command:
-        case RulesMake():
-            return RulesNew(
-                command.type,
-                command.source,
-                command.destination,
-                command.name,
-                expiry=command.expiry,
-                because=command.because,
-            )
-        case RulesSet(refs=(ref,)):
-            return RulesEdit(ref)
-        case MembersGrant(emails=(email,)) | MembersRevoke(emails=(email,)):
-            return MembersEdit(email, site=command.site)
-        case _:
-            return None
+    said = {name: getattr(command, name, None) for name in RulesNew.parts()}
+    return run_button("Change…", RulesNew(**said), "change") if isinstance(command, RulesMake) else None
 
 
 def _warned_sentence(command: Command, context: Context) -> str:
@@ -243,6 +199,7 @@ def _texts(command: Command, context: Context) -> Iterator[tuple[str, str]]:
 
 def _verb_label(command: Command) -> str:
     """Return a verb for the button of one of several readings."""
-    if isinstance(command, RulesMake):
-        return "Redirect" if command.destination else "Block"
-    return command.title()
+    if not isinstance(command, RulesMake):
+        return command.title()
+    reach = {None: "", "query": " with any query", "below": " everything below"}[command.match]
+    return f"{'Redirect' if command.destination else 'Block'}{reach}"

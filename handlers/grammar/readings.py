@@ -20,6 +20,7 @@ from bot.text.times import Kind, ParsedTime, parse_since, parse_time
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
+    GatehouseFreeze,
     GatehouseFreezes,
     GatehouseHelp,
     GatehousePending,
@@ -225,7 +226,8 @@ class Sentence:
         """The keys of all rules, or of all people, that are named; of a single unclear one, each of its keys, to choose from."""
         mentions = self.rules or self.people
         unclear = [mention for mention in mentions if len(mention) > 1]
-        if not unclear or not SEVERAL.isdisjoint(self.words):
+        is_both = "both" in self.words and {len(mention) for mention in unclear} == {2}
+        if not unclear or is_both or not (SEVERAL - {"both"}).isdisjoint(self.words):
             return [tuple(dict.fromkeys(key for mention in mentions for key in mention))] if mentions else []
         return [(key,) for key in unclear[0]] if len(mentions) == 1 else []
 
@@ -274,7 +276,7 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
         return False
     if isinstance(error, BadEmail) and error.name:  # not where it has few words of a name, as in “why did my change …”
         names = [bare(each) not in NO_NAMES for each in error.name.split()]
-        return sum(names) * 2 >= len(names) and not _is_card(readings.commands)
+        return sum(names) * 2 >= len(names) and not any(isinstance(each, CARDS) for each in readings.commands)
     if isinstance(error, Unclear):
         if any(kind.verb in ASKING for kind in error.about):  # “which colleague …” asks for no URL
             return error.has_verb and not readings.commands
@@ -291,8 +293,10 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
 def _take_apart(said: Sentence, words: Sequence[Word]) -> Sentence:
     left = _take_names(said, [part for word in _take_reason(said, words) for part in _split_at_commas(word)])
     said.spoken = ["" if word.quoted else bare(word.text) for word in left]
-    ends = (at for at, word in enumerate(left, 1) if word.text[-1:] in {".", "?", "!"})
-    said.asked = said.spoken[: next((at for at in ends if not VERBS_OF.keys().isdisjoint(said.spoken[:at])), None)]
+    marks = zip([word.text[-1:] for word in left], [*said.spoken[1:], ""], strict=True)
+    explains = PRONOUNS | {"i", "we"}  # “…, he asks me every day”
+    ends = (at for at, (mark, after) in enumerate(marks, 1) if mark in {*".?!"} or (mark == "," and after in explains))
+    said.asked = said.spoken[: next((at for at in ends if (VERBS_OF.keys() | ASKING) & {*said.spoken[:at]}), None)]
     said.is_quoted = any(word.quoted or (word.text.startswith(">") and word.start == 0) for word in left)
     for word in _take_times(said, left):
         said.add("," if not word.quoted and _take_form(said, word) else word.text)
@@ -354,10 +358,13 @@ def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
         else:
             while left and left[-1].keyword in {"but", "only", "just"}:
                 left.pop()
-            turned = {word.keyword for word in left} & {"turn", "switch", "on", "off"}
-            is_on = turned in ({"turn"}, {"switch"}) or {*texts[at + 1 : at + 2]} & {"from", "until", "till", "for"}
+            turned = {word.keyword for word in left} & {"turn", "switch", "put", "on", "off"}
+            is_on = turned in ({"turn"}, {"switch"}, {"put"}) or {*texts[at + 1 : at + 2]} & word_set(
+                "from until till for"
+            )
             left += [words[at]] if texts[at] == "on" and is_on else []  # “turn it on friday”
             _note_time(said, replace(time, text=" ".join(texts[at : at + time.count])))
+            left += [replace(words[at], text=",")] if texts[at + time.count - 1].endswith(",") else []
         at += time.count if time is not None else 1
     return left
 
@@ -410,7 +417,7 @@ def _take_question(said: Sentence, *, is_asked: bool) -> None:
     """Note the word that makes a text a question: “can you …” makes none, and a complaint asks why."""
     first = next((at for at, word in enumerate(said.words) if word not in LED_IN), 0)
     after = said.words[first : first + 2]
-    if {*after[:1]} & {"can", "could", "would", "will"} and {*after[1:]} & {"you", "someone", "somebody"}:
+    if {*after[:1]} & {"can", "could", "would", "will"} and {*after[1:]} & {"you", "we", "someone", "somebody"}:
         said.take(first, 2)
     elif after and after[0] in ASKING and after != ["is", "now"]:
         said.question = after[0]
@@ -429,15 +436,18 @@ def _take_verb(said: Sentence) -> None:
     first = next(begins, len(words))
     last = max((at for at, word in enumerate(words) if word not in FILLERS | {"", ","} or word in VERBS_OF), default=-1)
     for at in range(len(words)):
-        may_be_noun = at not in {first, last} or (at > 0 and said.question not in {"", "can", "could"})
-        is_before_name = words[at] == "on" and at != first and said.after(at) == ""
-        if is_before_name or (words[at] in STATUSES and _is_state(said, at)):
+        is_end = at == last or said.typed[at].endswith(",")
+        may_be_noun = (at != first and not is_end) or (at > 0 and said.question not in {"", "can", "could"})
+        is_no_verb = words[at] == "on" and ((at != first and said.after(at) == "") or said.before(at) in GOING)
+        if is_no_verb or (words[at] in STATUSES and _is_state(said, at)):
             continue
         act, places = VERBS_OF.find_at(words, at) or ("", [])
         if said.root == "members" and act in {"block", "redirect", "copy"}:
             continue  # “anna wants to cancel, remove her”
         if act and not (may_be_noun and len(places) == 1 and words[at] in OFTEN_NOUNS):
             said.act, said.verb = act, " ".join(words[place] for place in places)
+            if act in CHANGES and said.question in said.verb.split():
+                said.question = ""  # “anna has a new mail”
             for place in places:
                 said.take(place)
             return
@@ -466,44 +476,59 @@ def _take_segments(said: Sentence) -> None:
 
 def _take_parts(said: Sentence) -> None:
     """Take parts of names, the longest first, where no whole name was found; further ones of the same kind only after “and”."""
-    if said.rules or said.groups or ((said.people or said.urls) and said.act not in {"redirect", "set", "move"}):
+    for at, word in enumerate(said.words):
+        if word and (groups := said.known.groups.find_exact(word)):
+            said.groups += groups
+            said.take(at)
+    is_whole = (said.people or said.urls) and said.act not in {"redirect", "set", "move"}
+    if said.groups or said.act == "freeze" or is_whole:
         return
     kinds: list[tuple[Names[Any], list[list[str]]]] = [
         (said.known.rules, said.rules),
         (said.known.members, said.people),
     ]
-    if said.people or said.root == "members" or (said.act in {"grant", "revoke", "offboard"} and said.root != "rules"):
+    if said.rules:
+        kinds = kinds[:1]
+    elif said.segments and not said.act and said.root != "rules":
+        kinds = kinds[1:]
+    elif said.people or said.root == "members" or (said.act in OF_PEOPLE and said.root != "rules"):
         kinds = kinds[:0:-1] if said.root == "members" else kinds[::-1]
     for names, mentions in kinds:
-        count = len(mentions)
-        while keys := _take_longest_part(said, names, is_first=len(mentions) == count):
+        while keys := _take_longest_part(said, names, is_first=not mentions):
             mentions.append(keys)
-        if len(mentions) > count:
+        if mentions:
             return
     said.groups += _take_longest_part(said, said.known.groups, is_first=True)
 
 
+OF_PEOPLE: Final = word_set("grant revoke offboard")
 NEVER_NAMES: Final = FILLERS | REVERSING | SEVERAL | {"", ","}
 
 
 def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> list[str]:
     """Take the longest part of a name, and return the keys that it may mean."""
-    words = said.words if said.act in CHANGES or names is said.known.members else said.included
+    joins = {"and", "off", *("," if said.part else "")}  # a comma also stands for a whole name
+    is_all = names is said.known.members or (said.act in CHANGES and {*said.included} <= NO_NAMES | {""})
+    words = said.words if is_all else said.included
     for length in range(min(MAX_PART_WORDS, len(words)), 0, -1):
         for at in range(len(words) - length + 1):
             some = said.words[at : at + length]
-            text = " ".join(some)
+            text = " ".join(some).replace("-", " ")  # “gift-cards”
             is_common = {some[0], some[-1]} & NEVER_NAMES or TYPES.keys() | TOPICS.keys() | {"new", "old"} >= {*some}
             is_common = is_common or (text in said.known.sites and said.before(at) in SITES_AFTER)
-            is_short = len(text) < MIN_PART and not names.find_exact(text)
+            is_part = not names.find_exact(text)
+            is_common = is_common or (some[0] in VERBS_OF and (not is_first or (length == 1 and is_part)))
+            is_short = len(text) < MIN_PART and is_part
             short = {word for word in some if len(word) < MIN_PART}  # “im new” is no image
-            if is_common or is_short or not (is_first or said.before(at) in {"and", ","}):
+            if is_common or is_short or not (is_first or said.before(at) in joins):
                 continue
             found = names.find_mentioned(text)
+            if not found and len(text) > MIN_PART:
+                found = names.find_mentioned(text := text.removesuffix("s"))  # “pauls access”
             found = [key for key in found if short <= {*said.known.titles.get(key, text).casefold().split()}]
             if 0 < len(keys := _nearest(said, found)) <= MAX_READINGS:
                 beside = {said.before(at), said.after(at + length - 1) or ""} - NO_NAMES  # “paul quist”, who left
-                said.stranger |= names is said.known.members and any(map(str.isalpha, beside))
+                said.stranger |= (names is said.known.members or length == 1) and any(map(str.isalpha, beside))
                 said.take(at, length)
                 said.part = text
                 said.named |= {*some}
@@ -517,7 +542,7 @@ def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
     Who can't get into a site may be on another one.
     """
     site = said.site or ("" if said.act == "offboard" else said.known.site) if said.act in CHANGES else ""
-    rules, types = said.known.by_id, {TYPES[word] for word in said.words if word in TYPES}
+    rules, types = said.known.by_id, {TYPES[word] for word in said.included if word in TYPES}
     there = [key for key in keys if site in said.known.sites_of.get(key, ())]
     there += [key for key in keys if key in rules and rules[key].rule_type in types]
     return there or [*keys]
@@ -538,7 +563,8 @@ PLACES: Final[Mapping[type[Command], frozenset[str]]] = {
     MembersRevoke: word_set("from for on in out away off"),
     MembersRemove: word_set("from on in"),
     MembersOffboard: word_set("from everywhere"),
-    MembersMove: word_set("from to email mail new"),
+    MembersMove: word_set("from to email mail new her his their"),
+    GatehouseFreeze: word_set("to on all any everything change changes"),
     GatehouseUndo: word_set("last change that it what just did"),
 }
 """The small words that each kind of change has a place for."""
@@ -547,7 +573,9 @@ PLACES: Final[Mapping[type[Command], frozenset[str]]] = {
 def _offer(said: Sentence) -> Readings | None:
     """Return the changes that *said* asks for, or, where something is left over, would ask for; None where it asks for none."""
     asks = said.question and (said.act in {"", *LOOKING} or said.question not in {"can", "could"})
-    act = said.act or (("redirect" if said.urls else "grant") if said.expiry else "")  # “anna vip for 7d”
+    asks = asks or "loop" in said.words or (said.act == "redirect" and not LISTED.isdisjoint(said.words))
+    is_grant = said.expiry or not {"need", "needs"}.isdisjoint(said.words)
+    act = said.act or ("redirect" if said.urls and said.expiry else "grant" if is_grant else "")  # “anna vip for 7d”
     make = None if asks else CHANGES.get(act, {}).get(said.kinds)
     changes = _read_back(said, make(said)) if make else ()
     if not 0 < len(changes) <= MAX_READINGS:
@@ -556,21 +584,36 @@ def _offer(said: Sentence) -> Readings | None:
     strangers = _strangers(said.known, changes)
     unread = (*_unread(said, changes, idle), *strangers)
     words = {bare(word) for text in unread for word in re.sub(r"\bon (?=\S)", "", text).split()}
-    verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | (
-        words & {"who", "when", "why", *SEVERAL}
-    )
-    is_one = verbs <= {said.act, *LOOKING} and REVERSING.isdisjoint({*said.words} & {*said.asked})
+    verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | words & {"who", "when", "why", *SEVERAL}
+    is_one = verbs <= {said.act, *LOOKING, *(["set"] if said.act == "move" else [])}
+    is_one = is_one and REVERSING.isdisjoint({*said.words} & {*said.asked})
     if (said.is_quoted or not is_one) and said.verb != "rename":
         return None  # “old shop off and chat widget on” asks for two changes
     if not unread:
         return Readings(changes)
-    if said.start or len(said.segments) > 1:
+    is_joined = not {"and", "both", "&", "+"}.isdisjoint(said.spoken) or all(len(refs_of(each)) < 2 for each in changes)
+    is_another = not is_joined or (said.part and (said.stranger or _unknown_name(said)))
+    if (said.start and not said.expiry) or len(said.segments) > 1 or is_another:
         return None  # “revoke it, she left on friday”: the time may be a part of what isn't understood
-    impossible = find_impossible(said)
-    if impossible:
+    if impossible := find_impossible(said):
         unread = (*_unread(said, changes, idle | {*impossible.words}), *strangers)
     shown = _read_back(said, _look_at(said)[0])[:MAX_READINGS]
     return Readings(shown, unread, changes, impossible=impossible, is_guess=bool(impossible))
+
+
+def _unknown_name(said: Sentence) -> str:
+    """Return the words that aren't understood before “rule” or a type, as in “the outlet redirect”, or alone in a question."""
+    for at, word in enumerate(said.words):
+        begins = at
+        while word in {*TYPES, "rule"} - LISTED and begins and said.words[begins - 1] not in NO_NAMES | {""}:
+            begins -= 1
+        if begins < at and said.before(begins) not in {"a", "an", "any"}:
+            return " ".join(said.typed[begins:at])
+    left = said.find_left(NO_NAMES) if said.act in {"", "show"} and not said.kinds else []
+    if len(left) != 1 or left[0].count(" ") not in ({1} if said.is_about_members else {0, 1, 2, 3}):
+        return ""
+    is_rule = "rule" in said.words and not {"for", "about", "called", "named"}.isdisjoint(said.words)
+    return left[0] if said.root == "members" or is_rule or (said.is_about_members and left[0].istitle()) else ""
 
 
 def _strangers(known: Known, changes: Sequence[Command]) -> tuple[str, ...]:
@@ -589,7 +632,6 @@ def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
     idle = {*IDLE, *(word for word, kind in TYPES.items() if kind in types)}
     idle |= {word for rule in rules if rule for word in fold_name(rule.title).split()}
     idle |= AT_ONCE if said.start is None else frozenset()
-    idle |= {"temporary", "temporarily"} if said.expiry is not None else frozenset()
     idle |= SEVERAL | {"on", "rules"} if said.urls and said.act in {"on", "off"} else set()
     for each in changes:
         idle |= PLACES.get(type(each), frozenset())
@@ -693,8 +735,6 @@ def _set_destination(said: Sentence) -> list[Command]:
 
 def _new_rule(said: Sentence) -> list[Command]:
     """Return the form of a new rule, of the type that is named."""
-    if TYPES.keys() & {*said.words} <= {"cancel", "block"} and {"cancel", "block"} & {*said.words}:
-        return _block(said)
     types = [TYPES[word] for word in said.words if word in TYPES] or ["Redirect"]
     return [RulesNew(types[0], url) for url in _with_host(said.urls[0], said)]
 
@@ -722,6 +762,14 @@ def _offboard(said: Sentence) -> list[Command]:
     return _of_all(*everywhere, *here)(said)
 
 
+def _freeze(said: Sentence) -> list[Command]:
+    """Return the freeze of the hosts or the group that is named, or of everything; none without an end."""
+    named = [urlsplit(url).netloc for url in said.urls]
+    named = named or [f"group:{said.known.titles[key]}" for key in said.groups[:1]]
+    named = named or ["everything"] * ("everything" in said.words)
+    return [GatehouseFreeze(" ".join(named), said.expiry)] if named and said.expiry else []
+
+
 Make = Callable[[Sentence], list[Command]]
 CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
     "off": {"rule": _of_all(RulesOff), "url": _of_sources(RulesOff), "group": _of_groups},
@@ -746,6 +794,7 @@ CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
     "grant": {"person segment": _of_segments(MembersGrant)},
     "revoke": {"person segment": _of_segments(MembersRevoke)},
     "offboard": {"person": _offboard, "person segment": _of_segments(MembersRevoke)},
+    "freeze": dict.fromkeys(("url", "group", ""), _freeze),
     "undo": {"": lambda _: [GatehouseUndo()]},
 }
 """For each verb, the kinds of things that it takes, and what it then makes of a sentence. What isn't here isn't offered."""
@@ -760,8 +809,13 @@ def _answer(said: Sentence) -> Readings:
     They are only offered where they may be about something else: other people of a part of a name, another service than the one
     that is asked, a list from which something is to be left out.
     """
+    unknown = _unknown_name(said)
     _take_filters(said)
     commands, words = _look_at(said)
+    if unknown and not said.kinds:
+        kind = MembersList if said.is_about_members else RulesList
+        commands, said.named = [kind(unknown), *_show_views(said)[0]], {bare(word) for word in unknown.split()}
+        words = frozenset(said.named if said.act not in CHANGES else ())
     shown = _read_back(said, commands)[:MAX_READINGS]
     unread = _find_unread(said, shown, words)
     impossible = find_impossible(said) if unread or not shown or isinstance(shown[0], GatehouseHelp) else None
@@ -800,7 +854,7 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
 
 def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -> bool:
     """Whether *shown* may be about something else than the text, of which *unread* is not understood."""
-    if any({said.root, each.service} == {"rules", "members"} for each in shown) or said.stranger:
+    if any({said.root, each.service} == {"rules", "members"} for each in shown) or (said.stranger and said.people):
         return True
     if not unread:
         return False
@@ -827,7 +881,8 @@ def find_impossible(said: Sentence) -> Impossible | None:
     spoken = ["" if word in said.named else word for word in said.asked]
     spoken = ["site" if word in said.known.sites else word for word in spoken]
     spoken = ["percent" if PERCENT.fullmatch(word) else "ip" if ADDRESS.fullmatch(word) else word for word in spoken]
-    found = IMPOSSIBLE.find(spoken)
+    is_list = said.act not in CHANGES  # “make ben vip, but not on docs” compares nobody
+    found = [each for each in IMPOSSIBLE.find(spoken) if is_list or not each[0].nearest.endswith(" list")]
     places = [place for told, some in found if told == found[0][0] for place in some]
     return replace(found[0][0], words=tuple(said.spoken[place] for place in places)) if found else None
 
@@ -840,7 +895,7 @@ ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
 def _take_filters(said: Sentence) -> None:
     """Take what a list can be narrowed down by, with a “not” right before it; and prepositions of what is named."""
     is_of_rules = not said.is_about_members or not {"rule", "rules"}.isdisjoint(said.spoken)
-    states = {*STATUSES} & {*said.spoken} if is_of_rules else frozenset()
+    states = {*STATUSES} & {*said.spoken} if is_of_rules and not {"on", "off"} <= {*said.spoken} else frozenset()
     for at, word in enumerate(said.words):
         before, after = said.before(at), said.after(at)
         is_turned = not (REVERSING - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
@@ -852,7 +907,7 @@ def _take_filters(said: Sentence) -> None:
         if word in {"on", "by"} and after == "":
             said.take(at)
         elif word in states and (is_state or word not in {"on", "off", "live"} or after is None):
-            if before in GOING or (is_turned and before not in NEGATIONS):
+            if before in GOING | PRONOUNS or (is_turned and before not in NEGATIONS):  # “who turned it on”
                 continue
             status = STATUSES[word] if before not in NEGATIONS else {"on": "off", "off": "on"}[STATUSES[word]]
             begins = at - (before in NEGATIONS | {"switched", "turned"} and is_state)
@@ -886,7 +941,11 @@ def _look_at(said: Sentence) -> Shown:
     A part of a name, or a segment, may be said by the way: of “is the shop frozen”, the freezes are shown as well.
     """
     (things, words), (views, topics) = _show_things(said), _show_views(said)
-    if things and (not views or not said.part or " " in said.part):
+    if said.segments and said.people and {"all", "everyone", "everybody"} & {*said.words}:
+        things = [MembersList(segment=said.segments[0]), *things]  # “everyone with beta, except olga”
+    if said.rules and RulesCheck() in views:
+        return [RulesCheck(key) for mention in said.rules for key in mention], topics
+    if things and (not views or not said.part or (" " in said.part and not (said.since and said.question == "what"))):
         return things, words
     is_list = bool(said.segments or said.lacking or said.act in {"export", "import"} or not views)
     lists, listed = _show_lists(said) if is_list and not things else (things, words)
@@ -904,7 +963,8 @@ LEADING: Final = word_set(
 
 def _show_things(said: Sentence) -> Shown:
     is_led_to = len(said.urls) == 1 and ("there" in said.spoken or said.led[0] in {"to", "on", "at"})
-    if is_led_to and LEADING & {*said.words} and not said.rules and "why" not in said.spoken:
+    is_led_to = is_led_to and not said.rules and ("why" not in said.spoken or said.urls[0][0] == "/")
+    if is_led_to and LEADING & {*said.words, said.verb}:
         return [RulesList(url=said.urls[0])], LEADING
     is_list = said.question != "why" and bool({*said.spoken} & {*LISTED, "everything", "anything", "whats", "what's"})
     asked = [url for url, led in zip(said.urls, said.led, strict=True) if said.question and led not in TO] or said.urls
@@ -914,11 +974,16 @@ def _show_things(said: Sentence) -> Shown:
     lists = [url for url in asked if not asks_page and not urlsplit(url).path]
     shown: list[Command] = [RulesList(url=url.removeprefix("https://")) for url in lists]
     shown = shown or [RulesWhich(url) for url in urls]
-    is_turned = not (REVERSING - {"only"}).isdisjoint(said.words)  # “except those of a group”
+    if said.act in CHANGES:  # it may have to change
+        shown = [*(RulesShow(key) for mention in said.rules for key in mention), *shown]
+    names = {"", *(said.known.titles[key].casefold() for key in said.groups)}
+    first = next((at for at, word in enumerate(said.spoken) if word in names), None)
+    is_turned = not (REVERSING - {"only"}).isdisjoint(said.spoken[:first])  # “except those of a group”
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups if not is_turned]
     is_when = said.question == "when" and {"until", "till", "does", "will"}.isdisjoint(said.spoken)
     asks = said.question or "who" in said.spoken
-    happened = said.act in {"history", "undo"} or is_when or bool(asks and PAST & {*said.words})
+    past = PAST - {{"is": "done", "did": "did"}.get(said.question, "")}  # “is that done”, “did she pay”
+    happened = said.act in {"history", "undo"} or is_when or bool(asks and past & {*said.words})
     searches = said.part and said.act in {"", "show"} and len(said.rules) == 1
     if searches := searches and (is_list or (len(said.rules[0]) > 1 and not said.question)):
         states = {"on" if rule.active else "off" for key in said.rules[0] if (rule := said.known.by_id.get(key))}
@@ -926,7 +991,7 @@ def _show_things(said: Sentence) -> Shown:
             del said.filters["status"]  # “no rules” would be no answer: each row tells its state
         shown.append(RulesList(said.part))
     else:
-        is_past = happened or said.since or said.question in {"was", "were", "had"}
+        is_past = happened or (said.act not in CHANGES and (said.since or said.question in {"was", "were", "had"}))
         of_rule: type[RulesHistory | RulesShow] = RulesHistory if is_past else RulesShow
         shown += [of_rule(key) for mention in said.rules for key in mention]
     words = PAST | {*STATUSES, *TYPES} if (said.rules and not searches) or said.urls else PAST | {"segments"}
@@ -941,6 +1006,8 @@ def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
     together = [tuple(people)] if len(people) == len(said.people) else [(key,) for each in said.people for key in each]
     if happened:
         return [GatehouseAudit(ref=email) for emails in together for email in emails]
+    if said.act == "make" and not said.known.sites_of.keys() & {*people}:
+        return [MembersAdd(email) for email in people]
     asks_who = said.act != "why" and (said.act or said.question in {"who", "who's", "what", "is"})
     return [
         MembersShow(emails) if asks_who and (not segment or said.act in CHANGES) else MembersWhy(emails, segment)
@@ -952,21 +1019,20 @@ def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
 def _show_views(said: Sentence) -> Shown:
     """Return the view of each topic that is mentioned: what changed, what waits, what is wrong."""
     found = TOPICS.find(said.included)
-    topics = {topic for topic, _ in found}
+    topics = {topic for topic, _ in found} | ({"freezes"} if said.act == "freeze" else set())
     words = {said.words[place] for _, places in found for place in places} | SEVERAL | {"or"}
     is_of_rights = said.act in CHANGES and said.question in {"may", "can", "am", "do", "why"}
     topics |= {"whoami"} if is_of_rights and ("i" in said.words or "who" in said.filters) else set()
     back = _look_back(said)
     happened = said.filters.get("who", ("@me",))[0] != "@me" or said.act == "history" or PAST & {*said.words}
-    topics |= {"changed"} if happened or said.since or (back and said.question) else set()
-    topics |= {"planned"} if said.start and said.question and not (topics or back) else set()
+    topics |= {"audit"} if happened or said.since or (back and said.question) else set()
     # “Temporary changes” are about one thing.
-    topics -= {"changed"} if len(topics) > 1 and (not back or "digest" in topics) else set()
+    topics -= {"audit"} if len(topics) > 1 and (not back or "digest" in topics) else set()
     topics -= {"pending"} if said.question == "who" or "whoami" in topics else set()  # “who can approve”
     if "help" in topics:
         return [GatehouseHelp()], frozenset(said.words)
-    words |= {"did", "last", "latest"} if "changed" in topics else set()
-    return [view() for topic, view in VIEWS.items() if topic in topics], frozenset(words)
+    words |= {"did", "last", "latest"} if "audit" in topics else set()
+    return [view() for view in VIEWS if view.verb in topics], frozenset(words)
 
 
 def _look_back(said: Sentence) -> str | None:
@@ -981,18 +1047,10 @@ def _look_back(said: Sentence) -> str | None:
     return None
 
 
-VIEWS: Final[Mapping[str, type[Command]]] = {
-    "check": RulesCheck,
-    "segments": MembersSegments,
-    "groups": RulesGroups,
-    "pending": GatehousePending,
-    "planned": GatehousePlanned,
-    "freezes": GatehouseFreezes,
-    "digest": GatehouseDigest,
-    "changed": GatehouseAudit,
-    "status": GatehouseStatus,
-    "whoami": GatehouseWhoami,
-}
+VIEWS: Final[Sequence[type[Command]]] = (
+    *(RulesCheck, MembersSegments, RulesGroups, GatehousePending, GatehousePlanned, GatehouseFreezes),
+    *(GatehouseDigest, GatehouseAudit, GatehouseStatus, GatehouseWhoami),
+)
 
 
 def _show_lists(said: Sentence) -> Shown:

@@ -45,23 +45,26 @@ def map_words(meanings: Mapping[str, str]) -> Phrases[str]:
 
 VERBS_OF: Final = map_words(
     {
-        "off": "off turn…off turn_of switch…off put…off make…off shut_off shut_down take…down disable deactivate desactivate "
-        "pause stop suspend kill mute unplug",
-        "on": "on turn…on switch…on put…on put…live make…live make…on go_live enable activate resume unpause reactivate "
-        "start bring…back put…back restore",
-        "delete": "delete remove rm del drop destroy erase nuke bin trash get_rid_of",
+        "off": "off turn…off turn_of switch…off put…off make…off shut_off shut_down take…down take…offline disable deactivate "
+        "desactivate pause stop suspend kill mute unplug make…inactive",
+        "on": "on turn…on switch…on put…on put…live make…live make…on go_live enable activate resume unpause reactivate start "
+        "bring…back put…back restore",
+        "delete": "delete remove rm del drop destroy erase nuke bin trash get_rid_of wants…deleted wants…removed",
         "block": "block cancel nobody_should nobody_must",
-        "redirect": "redirect forward point reroute send -> --> => → should_go_to should_point_to should_lead_to "
-        "should_redirect_to should_be_redirected_to should_end_up_at",
+        "redirect": "redirect forward point reroute send -> --> => → should_redirect_to should_go_to should_point_to "
+        "should_lead_to to_go_to to_lead_to make…leads make…lead make…go make…goes make…point make…points "
+        "should_be_redirected_to should_end_up_at",
         "make": "make create new add register set_up",
         "set": "change update set rename",
         "edit": "edit modify correct",
-        "copy": "copy clone replicate",
+        "copy": "copy clone replicate make_a_copy",
         "grant": "grant give upgrade allow let bump",
         "revoke": "revoke take strip downgrade withdraw",
-        "offboard": "offboard ban kick kick_out left_the_company has_left has_quit has_resigned was_fired",
-        "move": "move is_now",
-        "undo": "undo revert rollback roll_back take_back",
+        "offboard": "offboard ban kick kick_out left_the_company has_left has_quit has_resigned was_fired out_of_everything "
+        "out_everywhere",
+        "move": "move is_now new_mail new_email new_address new_adress changed…mail changed…email has_a_new_email has_a_new_mail",
+        "freeze": "freeze no_changes nobody_touch nobody_touches nobody_changes",
+        "undo": "undo revert rollback roll_back take_back take_it_back take_that_back",
         "export": "export download",
         "import": "import upload",
         "show": "show send_me get view info find search list see open look ls grep",
@@ -78,16 +81,16 @@ OFTEN_NOUNS: Final = word_set(
 )
 """Verbs only at the beginning of a text, or at its end, since elsewhere they may be a part of a name."""
 IDLE: Final = word_set(
-    "a an the please pls kindly thanks thank thx cheers hey hi hello oops gatehouse @gatehouse i we me us you my our need "
-    "needs want wants is are be of and rule url urls link page site segment group member user customer account access "
-    "address host also too"
+    "a an the please pls kindly thanks thank thx cheers hey hi hello oops gatehouse @gatehouse i we me you my our need needs "
+    "want wants is are be of and rule url urls link page site segment group member user customer account access address host "
+    "also too maybe thing things"
 )
 """Words that can't make a change another one."""
 AT_ONCE: Final = word_set("now right asap again immediately effective")
 """Words that can't either, where the change has no start."""
 ASKING: Final = word_set(
-    "can could would will should may do does did has have had was were is are am isn't aren't doesn't didn't hasn't "
-    "can't cannot what what's whats whos which who who's whom whose when where where's how why if whether"
+    "can could would will should may do does did has have had was were is are am isn't aren't doesn't didn't hasn't can't cannot "
+    "what what's whats whos which who who's whom whose when where where's how why if whether"
 )
 """Words that make a sentence a question, where it begins with one."""
 FILLERS: Final = (
@@ -95,10 +98,10 @@ FILLERS: Final = (
     | AT_ONCE
     | ASKING
     | word_set(
-        "to from at into in on for with by its here there then just so still currently getting going goes go gets got "
-        "happens happen wrong points leads end ends up out looping loops working longer any anything some many much count stuff "
-        "rules members users customers accounts people about tell through able access reach enter get see log content name that "
-        "own says said writes wrote thats match matches moment"
+        "to from at into in on for with by its here there then just so still currently getting going goes go gets got happens "
+        "happen wrong points leads end ends up out looping loops working longer any anything some many much count stuff rules "
+        "members users customers accounts people about tell through able access reach enter get see log content name that own "
+        "say says said writes wrote thats match matches moment"
     )
 )
 """Words that the answer to a question may leave out."""
@@ -113,7 +116,7 @@ NEGATIONS: Final = word_set(
 """Words that make a question another, but not what answers it, where that shows all of a thing."""
 REVERSING: Final = NEGATIONS | word_set(
     "without except unless only but if instead unblock undelete excluding excluded exempt exempted unaffected untouched "
-    "shouldn't mustn't nor ❌ 🚫 ⛔ 👎 🙅 🛑 ✋ ❓ ❔ 🤔 ≠ ¬ = / |"
+    "shouldn't mustn't nor wait ❌ 🚫 ⛔ 👎 🙅 🛑 ✋ ❓ ❔ 🤔 ≠ ¬ = / |"
 )
 """Words that may reverse a sentence: what it names is shown, and no change is said to be meant."""
 EXCEPT: Final = word_set("without except excluding minus but unless apart besides")
@@ -133,27 +136,28 @@ TYPES: Final = map_words(
 )
 TOPICS: Final = map_words(
     {
-        "check": "loop loops looping circles duplicates dupes shadowed conflict conflicts overlap fighting broken…rules",
+        "check": "loop loops looping circles too_many_redirects duplicates dupes thing_twice redundant same_thing do_the_same "
+        "doing_the_same shadowed conflict conflicts overlap fighting broken…rules",
         "segments": "segments plan tier tiers",
         "groups": "groups folders any_group which_group",
         "digest": "handover digest summary overview overnight",
         "freezes": "frozen freeze freezes froze locked nobody_changes nobody_touches no_changes",
         "pending": "pending waiting queue outstanding undecided approve approval approvals request requests",
         "planned": "timers expire expires expiring temporary ends ending planned plans scheduled starts reverts reverted live "
-        "running_out runs_out run_out coming_up upcoming on_hold going_to will",
-        "changed": "change changes changed changing happened happen miss missed undo override overrides news lately",
+        "running_out runs_out run_out coming_up upcoming on_hold going_to will by_itself automatically",
+        "audit": "change changes changed changing happened happen miss missed undo override overrides news lately",
         "status": "service services health healthy status broken everything_up everything_ok everything_fine everything_working "
         "down hangs hanging is_it_you just_me reachable respond outage offline",
-        "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do who_am_i need…approval "
-        "need…approvals approvals…need second_person two_people",
+        "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do who_am_i need…approval need…approvals "
+        "approvals…need second_person two_people",
         "help": "help commands command documentation manual options examples how_do how_to how_can how_does_this how_would "
         "difference_between i_type are_you what_can_you what_do_you whats_a what's_a what_is_a",
     }
 )
 """Words for what Gatehouse has a view of."""
 PAST: Final = word_set(
-    "changed edited touched turned switched deleted removed created made gave granted revoked took did doing "
-    "done desactivated added approved denied broke messed expired ended ran become became renamed"
+    "changed edited touched turned switched deleted removed created made gave granted revoked took did doing done desactivated "
+    "added approved denied broke messed expired ended ran become became renamed"
 )
 """Words in a question about what was done."""
 FILES: Final = word_set("file csv excel spreadsheet")
@@ -169,7 +173,10 @@ LISTED: Final = frozenset({"rules", "ones"} | {word for word in TYPES if word.en
 NO_NAMES: Final = frozenset().union(
     *(FILLERS, REVERSING, LACKING, PRONOUNS, SEVERAL, PAST, TYPES, STATUSES, TOPICS),
     *(re.split("[_…]", verb) for verb in VERBS_OF),
-    word_set(", and or plus as because lost lose loses asks tries tried paid pays bought left keeps more again"),
+    word_set(
+        ", and or plus as because lost lose loses asks tries tried paid pays bought left keeps more again first second last "
+        "other same next permanent"
+    ),
 )
 """Words beside a part of a name that don't belong to it."""
 AFTER_ALL: Final = ".,;:!?…"
@@ -204,28 +211,32 @@ IMPOSSIBLE: Final = _read_impossible(
     """
 Gatehouse blocks URLs, not IP addresses. > rules new block > ip ips subnet vpn firewall
 Gatehouse can’t tell countries, browsers or visitors apart: rules match URLs. > > visitors country countries geo geoip europe
-    germany france italy russia china usa uk user_agent browser browsers chrome safari googlebot bots crawlers iphone android
-    device devices mobile_users mobile_visitors cookie cookies referer if_header with_header logged_in_users
-Rules have no order: of two that match a URL, either may act. > rules check > priority order_of comes_first above_the below_the
+    germany france italy russia china usa uk user_agent chrome safari googlebot bots crawlers iphone android device devices
+    mobile_users mobile_visitors cookie cookies referer if_header with_header logged_in_users
+Rules have no order: of two that match a URL, either may act. > rules check > priority order_of above_the below_the wins
 A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test rollout rotate
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
     status_code permanent_redirect permanently
 Gatehouse sends no emails or invitations to members. > > invite welcome_email email_all mail_all send…email send…mail send…note
-Gatehouse can’t see passwords, unlock a login, or sign anybody in or out. > > password passwords pw 2fa mfa credentials
-    magic_link unlock unlocked logout log_out sign_out sign…out sessions impersonate
+Gatehouse can’t see passwords, unlock a login, or sign anybody in or out. > > password passwords pw 2fa mfa credentials magic_link
+    unlock unlocked logout log_out sign_out sign…out sessions impersonate
 The members service doesn’t say when somebody signed in. > > last_login last_log last_sign logins sign-ins last_seen last_active
     didn't_log_in logged_in when…log when…login inactive_members inactive_users
 Gatehouse can remove a member, but not erase their personal data. > > gdpr personal_data her_data his_data their_data erasure
 Gatehouse sets no reminders and watches nothing for you. > gatehouse planned > remind reminder alert notify_me ping_me let_me_know
+    if…switch if…turn if…send if…off as_soon_as when_somebody when_someone
 Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate-limit throttle per_second
 Gatehouse sees no visits, sales or speed of your site. > > hits visits statistics stats how_many_visitors how_many_people
     how_many_ppl how_many_requests sell slowing takes_ages conversion page_views refund billing revenue latency load_time
 A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
 Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate cert ssl tls cache caches
-Gatehouse can’t list who may do something: ask of one person, or see the card. > gatehouse whoami > who_can_approve
-    who_can_delete who_can_change who_can_switch who_can_edit who_may who_must
+Gatehouse can’t list who may do something: ask of one person, or see the card. > gatehouse whoami > who_can_approve who_can_delete
+    who_can_change who_can_switch who_can_edit who_may who_must
+Gatehouse can’t tell which rules are still needed. > rules list sort:changed > still_need still_needed unused long_time stale
+Who may do what is set in Gatehouse’s policy file. > gatehouse whoami > admin
 Lists can’t show what has no segment or group. > > no_segment no_segments without_any not_in_any_group not_in_a_group
+    without_group don't_belong
 Gatehouse can’t compare the members of two sites. > members list > not_on_site not_in_site not_on_the_site
 Segments and groups are made and renamed elsewhere. > > new_segment create…segment rename…segment new_group create…group
 Gatehouse has no pages of its own: a rule can redirect to one. > rules new redirect > maintenance_page holding_page error_page

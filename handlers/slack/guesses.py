@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,8 +12,7 @@ from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
-from bot.members.model import Member, known_segments
-from bot.rules.lint.coverage import hosts_of
+from bot.members.model import nearest_segments
 from bot.rules.model import Rule
 from bot.text.emails import BadEmail, checked_email
 from bot.threads import run_uncollected
@@ -39,7 +37,6 @@ from handlers.slack.reply import Caller
 
 TIMEOUT: Final = 2.0
 """Seconds that the services have to list what exists: without names, URLs and emails are still recognised."""
-MAX_HOSTS: Final = 4
 
 MISUNDERSTOOD: Final[Mapping[type[Exception], str]] = {
     Unclear: "command",
@@ -70,10 +67,8 @@ class Guesses:
 
         Raises Deleted where what it names was removed, and nothing else is called so.
         """
-        if isinstance(error, NotOne) and error.candidates:
-            return Readings(tuple(self._for_candidates(command, error)))
-        if isinstance(error, UnknownSegment) and error.meant:
-            return Readings()  # a typo in a command that is otherwise as it should be
+        if (isinstance(error, UnknownSegment) and error.meant) or (isinstance(error, NotOne) and error.gap):
+            return Readings()  # a typo in a command that is otherwise as it should be, or a name that others may have
         if isinstance(error, Unclear) and error.lacks and not typed[1].partition(" ")[2]:
             return Readings()  # the verb of a command alone: what it is about is asked
         if isinstance(error, NotOne) or (isinstance(error, NoMember) and not error.again):
@@ -97,20 +92,6 @@ class Guesses:
         services = [kind.service for kind in (RulesCommand, MembersCommand) if allowed[kind.reads] is None]
         if (deleted := await find_deleted(name, services, self._gatehouse)) is not None:
             raise deleted
-
-    def _for_candidates(self, command: Command | None, error: NotOne) -> Sequence[Command]:
-        """Return *command* for each rule that its reference fits: the verb, the duration and the reason stay."""
-        if (
-            command is None
-            or not (command.writes and command.has("refs"))
-            or error.count > len(error.candidates)
-            or error.gap
-        ):
-            return ()
-        return [
-            command.with_fields(refs=tuple(rule.id if ref == error.ref else ref for ref in command.refs))
-            for rule in error.candidates
-        ]
 
     async def preview(self, readings: Readings, caller: Caller, asked: str, facts: str = "") -> Message:
         """Return the card that offers *readings*; their times are fixed, so its buttons do the same whenever they are clicked.
@@ -142,6 +123,10 @@ class Guesses:
         if isinstance(command, MembersCommand):
             for email in refs:
                 checked_email(email)
+            for name in getattr(command, "segments", ()):  # “give anna his access back” names none
+                if not known.missing and name.casefold() not in known.segments:
+                    meant = nearest_segments(name, tuple(known.segments.values()))
+                    raise UnknownSegment(name, command.site or known.site, meant, {})
         elif command.has("refs") and not known.by_id.keys() >= {*refs}:
             return command.with_fields(refs=tuple(rule.id for rule in await find_rules(refs, self._gatehouse)))
         return command
@@ -190,7 +175,7 @@ class Guesses:
         named = dict(zip(self._gatehouse.sites, members, strict=True))
         missing = tuple(name for name, there in {"rules": rules, **named}.items() if there is None)
         people = {name: there or () for name, there in named.items()}
-        build = partial(_build_known, rules or (), people, dict(groups.names) if groups else {})
+        build = partial(Known.of, rules=rules or (), members=people, groups=dict(groups.names) if groups else {})
         known = replace(await run_uncollected(build), missing=missing)
         self._kept.put((lists, known))
         return known
@@ -210,18 +195,6 @@ def _is_switched(command: Command, rules: Mapping[str, Rule]) -> bool:
     if not isinstance(command, RulesOn | RulesOff) or command.start is not None:
         return False
     return all((rule := rules.get(ref)) and rule.active == isinstance(command, RulesOn) for ref in command.refs)
-
-
-def _build_known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]], groups: Mapping[str, str]) -> Known:
-    hosts = Counter(host for rule in rules for host in hosts_of(rule) if "*" not in host)
-    segments = [name for there in members.values() for name in known_segments(there)]
-    return Known.of(
-        rules=rules,
-        groups=groups,
-        members=members,
-        segments=segments,
-        hosts=[host for host, _ in hosts.most_common(MAX_HOSTS)],
-    )
 
 
 def _names_of(known: Known, commands: Sequence[Command]) -> Mapping[str, str]:

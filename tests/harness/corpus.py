@@ -44,7 +44,7 @@ from handlers.grammar.tokens import escape_entities
 from handlers.members.commands import MembersList
 from handlers.rules.commands import RulesList
 from handlers.rules.reasons import type_word
-from sandbox.services.seed import GROUPS, RULES, SEGMENTS, members
+from sandbox.services.seed import GROUPS, RULES, members
 
 CORPUS: Final = Path(__file__).parent.parent / "handlers" / "grammar" / "corpus"
 REFERENCE: Final = re.compile(r"(?=.*\d)[0-9a-f]{6,32}")
@@ -125,9 +125,8 @@ KNOWN: Final = replace(
         rules=THE_RULES,
         groups={key: name for key, name, _ in GROUPS},
         members=PEOPLE,
-        segments=SEGMENTS,
-        hosts=["shop.example.com"],
     ),
+    hosts=["shop.example.com"],
     site="blog",
 )
 

@@ -86,7 +86,7 @@ async def test_a_clear_private_answer_and_nothing_touched(
 
     shown = person.slack_text(reply)
     assert reply.visible_to == person.id
-    offered = any(button in shown for button in ("[Do it]", "[Request deletion]"))
+    offered = any(button in shown for button in ("[Do it]", "[Request it]"))
     assert is_problem(reply.blocks) or offered or "I don’t understand" in shown or "I’m not sure" in shown
     assert "went wrong in Gatehouse" not in shown
     assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []

@@ -89,7 +89,7 @@ async def test_a_block_is_offered_and_its_reach_is_asked(workspace: Sandbox, ali
     assert "Nothing was changed" in shown
     assert writes(workspace) == 0
 
-    await alice.clicks(reply, "Everything below")
+    await alice.clicks(reply, "Block everything below")
 
     card = await alice.sees_change(of="shop.example.com/promo")
     assert card.channel == OPS
@@ -128,11 +128,11 @@ async def test_what_lacks_a_rule_is_asked_for_it(workspace: Sandbox, alice: Coll
 
 
 async def test_a_part_of_many_names_keeps_the_verb_and_the_reason(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says("/rules off ge because incident")
+    reply = await alice.says("/rules off checkout because incident")
 
     shown = alice.slack_text(reply)
-    assert shown.count("[Switch off]") == 5, "those that are on"
-    assert shown.count("Reason: incident") == 5
+    assert shown.count("[Switch off]") == 2, "those that are on"
+    assert shown.count("Reason: incident") == 2
     assert writes(workspace) == 0
 
 
@@ -255,7 +255,7 @@ async def test_every_answer_tells_the_words_that_it_ignores(workspace: Sandbox, 
 
 async def test_the_button_of_a_request_says_that_it_only_asks(workspace: Sandbox, alice: Colleague) -> None:
     offer = await alice.says("/gatehouse please remove Liam Meyer from blog")
-    await alice.clicks(offer, "Request removal")
+    await alice.clicks(offer, "Request it")
 
     await alice.sees_change(of="liam.meyer", state=State.PROPOSED)
     assert writes(workspace) == 0

@@ -55,7 +55,7 @@ from handlers.rules.commands import (
     RulesShow,
     RulesWhich,
 )
-from sandbox.services.seed import GROUPS, RULES, SEGMENTS, members
+from tests.harness.corpus import KNOWN as SAMPLE
 
 SHOP: Final = "https://shop.example.com"
 PROMO: Final = f"{SHOP}/promo"
@@ -72,19 +72,7 @@ ANNA, CHLOE, OTHER_CHLOE = "anna.berg@example.com", "chloe.diaz@example.com", "c
 PAUL, LIAM, QUINN = "paul.quist@example.com", "liam.meyer@example.com", "quinn.rossi@example.com"
 HOSTS: Final = ("shop.example.com", "m.shop.example.com")
 
-KNOWN: Final = replace(
-    Known.of(
-        rules=[Rule.model_validate(dict(rule)) for rule in RULES],
-        groups={key: name for key, name, _ in GROUPS},
-        members={
-            site: [Member.model_validate(each) for each in members(key)]
-            for site, key in (("blog", "site_1"), ("docs", "site_2"))
-        },
-        segments=SEGMENTS,
-        hosts=HOSTS,
-    ),
-    site="blog",
-)
+KNOWN: Final = replace(SAMPLE, hosts=HOSTS)
 
 Outcome = tuple[str, list[Command]]
 
@@ -394,9 +382,8 @@ ODD: Final = replace(
             rule("Redirect_block", "Block everything"),
         ],
         members={"blog": [Member.model_validate({"email": "vip@example.com", "name": "Vip Beta"})]},
-        segments=["vip", "beta"],
-        hosts=HOSTS,
     ),
+    segments={"vip": "vip", "beta": "beta"},
     site="blog",
 )
 """Names that look like something else."""
@@ -437,7 +424,7 @@ def test_of_more_words_than_anybody_reads_none_is_looked_up(between: str) -> Non
 
 def test_of_two_people_of_one_name_each_is_offered_alone() -> None:
     sams = [Member.model_validate({"email": f"sam{n}@example.com", "name": "Sam Hill"}) for n in (1, 2)]
-    known = replace(Known.of(members={"blog": sams}, segments=["vip"]), site="blog")
+    known = replace(Known.of(members={"blog": sams}), segments={"vip": "vip"}, site="blog")
 
     readings = read("members", "give sam hill vip", known).commands
 
