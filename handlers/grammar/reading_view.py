@@ -201,5 +201,6 @@ def _verb_label(command: Command) -> str:
     """Return a verb for the button of one of several readings."""
     if not isinstance(command, RulesMake):
         return command.title()
-    reach = {None: "", "query": " with any query", "below": " everything below"}[command.match]
-    return f"{'Redirect' if command.destination else 'Block'}{reach}"
+    return {None: "Redirect" if command.destination else "Block", "query": "Any query", "below": "All below"}[
+        command.match
+    ]

@@ -523,7 +523,7 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> 
             if is_common or is_short or not (is_first or said.before(at) in joins):
                 continue
             found = names.find_mentioned(text)
-            if not found and len(text) > MIN_PART:
+            if not found and len(text) > MIN_PART and not said.known.groups.find_mentioned(text):
                 found = names.find_mentioned(text := text.removesuffix("s"))  # “pauls access”
             found = [key for key in found if short <= {*said.known.titles.get(key, text).casefold().split()}]
             if 0 < len(keys := _nearest(said, found)) <= MAX_READINGS:

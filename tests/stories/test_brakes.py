@@ -87,7 +87,7 @@ async def mention(workspace: Sandbox, alice: Colleague) -> Shown:
 
 @door
 async def sentence_button(workspace: Sandbox, alice: Colleague) -> Shown:
-    await alice.clicks(await alice.says(f"/rules block {SHOP}"), "Block everything below")
+    await alice.clicks(await alice.says(f"/rules block {SHOP}"), "All below")
     return shows(alice, await alice.sees("all of"))
 
 

@@ -67,7 +67,7 @@ async def test_what_would_be_over_by_then_is_not_offered_for_then(alice: Colleag
     ("text", "label"),
     [
         ("/rules pause old shop", "Do it"),
-        ("/rules block https://shop.example.com/promo", "Block everything below"),
+        ("/rules block https://shop.example.com/promo", "All below"),
         ("/members please give anna.berg@example.com staff access", "Do it"),
     ],
 )

@@ -89,7 +89,7 @@ async def test_a_block_is_offered_and_its_reach_is_asked(workspace: Sandbox, ali
     assert "Nothing was changed" in shown
     assert writes(workspace) == 0
 
-    await alice.clicks(reply, "Block everything below")
+    await alice.clicks(reply, "All below")
 
     card = await alice.sees_change(of="shop.example.com/promo")
     assert card.channel == OPS
