@@ -201,6 +201,5 @@ def _verb_label(command: Command) -> str:
     """Return a verb for the button of one of several readings."""
     if not isinstance(command, RulesMake):
         return command.title()
-    return {None: "Redirect" if command.destination else "Block", "query": "Any query", "below": "All below"}[
-        command.match
-    ]
+    short = "Redirect" if command.destination else "Block"
+    return {None: short, "query": "Any query", "below": "All below"}[command.match]

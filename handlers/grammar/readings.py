@@ -610,7 +610,8 @@ def _unknown_name(said: Sentence) -> str:
         if begins < at and said.before(begins) not in {"a", "an", "any"}:
             return " ".join(said.typed[begins:at])
     left = said.find_left(NO_NAMES) if said.act in {"", "show"} and not said.kinds else []
-    if len(left) != 1 or left[0].count(" ") not in ({1} if said.is_about_members else {0, 1, 2, 3}):
+    longest = {1} if said.is_about_members else {0, 1, 2, 3}
+    if len(left) != 1 or ":" in left[0] or left[0].count(" ") not in longest:
         return ""
     is_rule = "rule" in said.words and not {"for", "about", "called", "named"}.isdisjoint(said.words)
     return left[0] if said.root == "members" or is_rule or (said.is_about_members and left[0].istitle()) else ""
@@ -764,9 +765,8 @@ def _offboard(said: Sentence) -> list[Command]:
 
 def _freeze(said: Sentence) -> list[Command]:
     """Return the freeze of the hosts or the group that is named, or of everything; none without an end."""
-    named = [urlsplit(url).netloc for url in said.urls]
-    named = named or [f"group:{said.known.titles[key]}" for key in said.groups[:1]]
-    named = named or ["everything"] * ("everything" in said.words)
+    groups = [f"group:{said.known.titles[key]}" for key in said.groups[:1]]
+    named = [urlsplit(url).netloc for url in said.urls] or groups or ["everything"] * ("everything" in said.words)
     return [GatehouseFreeze(" ".join(named), said.expiry)] if named and said.expiry else []
 
 
