@@ -136,8 +136,8 @@ TYPES: Final = map_words(
 )
 TOPICS: Final = map_words(
     {
-        "check": "loop loops looping circles too_many_redirects duplicates dupes thing_twice redundant same_thing do_the_same "
-        "doing_the_same shadowed conflict conflicts overlap fighting broken…rules",
+        "check": "loop loops looping circles too_many_redirects duplicates dupes redundant do_the_same doing_the_same shadowed "
+        "conflict conflicts overlap fighting broken…rules",
         "segments": "segments plan tier tiers",
         "groups": "groups folders any_group which_group",
         "digest": "handover digest summary overview overnight",
