@@ -39,7 +39,6 @@ CASES: Final = [
     (one, "429", "PUT"),
     (one, "cut_before", "PUT"),
     (several, "500", "GET"),
-    (several, "429", "PUT"),
 ]
 
 
