@@ -84,9 +84,9 @@ class Freezes:
     async def find_for_change(self, change: Change, at: datetime) -> Freeze | None:
         """Return the freeze that blocks *change* at the time *at*; None without one.
 
-        Nothing blocks an undo of one's own act.
+        Nothing blocks what was agreed to in advance, such as the end of a temporary change, and an undo of one's own act.
         """
-        if self.access.is_own_undo(change):
+        if change.is_automatic or self.access.is_own_undo(change):
             return None
         if not (holding := [each for each in await self._active_freezes(at) if not is_overridden(each, change)]):
             return None
