@@ -234,7 +234,7 @@ def access_message(
 ) -> Message:
     """Return whether somebody has access, and the answer of each site. In a channel, emails are masked and no button has one.
 
-    *more*: what will change automatically, and freezes.
+    *more*: what waits for a decision or will change automatically, and freezes.
     """
     mark, answer = _answer(email, said, command.segment, public=public)
     blocks = [messages.section(f"{mark} *{answer}*\n{address(email, public=public)}")]

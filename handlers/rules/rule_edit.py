@@ -189,8 +189,10 @@ async def _refuse_same(draft: RuleDraft, gatehouse: Gatehouse) -> None:
 
 async def _refuse_unknown(ref: str, gatehouse: Gatehouse) -> None:
     """Raise what `find_rule` does before a form opens, so that a sentence is read as one; not where that takes too long."""
+    if " " not in ref:  # an id, a row or a word: no sentence
+        return
     with suppress(TimeoutError, ClientError):
-        async with asyncio.timeout(SECONDS_BEFORE_FORM if " " in ref else 0):
+        async with asyncio.timeout(SECONDS_BEFORE_FORM):
             await find_rule(ref, gatehouse)
 
 
