@@ -187,7 +187,7 @@ def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]]
         if item.kind is None or (live is None) != item.kind.creates:
             continue
         after = item.after
-        if live is not None and item.before is not None and after is not None:
+        if live is not None and after is not None:
             base = Rule.model_validate(live).body() if item.target.service == "rules" else live
             after = with_parts(parts_of(item.edit), after, item.edit, base)
             if canonical_form(after) == canonical_form(base):
@@ -196,7 +196,7 @@ def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]]
         target = item.target.with_key(None) if item.kind is Kind.RULE_CREATE else item.target
         edit = Edit(kind=item.kind, target=target, before=live, after=after)
         items.append(Item.of(len(items) + 1, edit, source=item.source, undoes=item.undoes))
-        has_moved = has_moved or canonical_form(live) != canonical_form(item.before)
+        has_moved |= canonical_form(live) != canonical_form(item.before)
     if not items:
         raise NothingToDo
     return Proposal(
