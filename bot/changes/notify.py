@@ -192,7 +192,7 @@ class OutboxWorker:
         """Whether the message is no longer needed; those of other purposes decide that when they are drawn."""
         if (of := SAID_BEFORE.get(purpose)) is not None:
             return (moment := of(change)) is not None and moment <= self.journal.now()
-        return purpose == Purpose.CARD and _is_tried_again(change)
+        return _is_tried_again(change)
 
     async def _retry(self, message: Delivery, error: Exception) -> None:
         away = bool(getattr(error, "is_away", False))
