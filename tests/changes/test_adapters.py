@@ -17,14 +17,7 @@ from bot.clients.errors import NotFound
 from bot.clients.lists import Listing
 from bot.clients.rules import RulesClient
 from bot.rules.model import Rule, RuleDraft
-from tests.changes.world import (
-    EMAILS,
-    RULE_IDS,
-    SITE,
-    World,
-    proposal,
-    rule,
-)
+from tests.changes.world import EMAILS, RULE_IDS, SITE, World, proposal, rule
 from tests.harness.proposing import with_fields
 
 NEW = Target(service="rules")

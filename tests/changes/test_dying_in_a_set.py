@@ -18,8 +18,6 @@ from bot.store.db import TargetBusy
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, replica, rule
 from tests.harness.proposing import CHANGES
 
-pytestmark = pytest.mark.slow
-
 NAME: Final = "Alike"
 CREATION: Final = Proposal.of(
     edit=Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=rule(NAME)),

@@ -12,7 +12,6 @@ import pytest
 from bot.changes.execute import END_PASSED, HELD_FOR, MAX_LOOKS, TOO_OLD
 from bot.changes.journal import LEASE
 from bot.changes.model.edits import Kind, Target
-from bot.changes.model.moves import Fail
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
@@ -115,19 +114,6 @@ async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(w
     assert world.calls_that_write() == 0
 
 
-async def test_what_ended_is_told_at_once(world: World, mine: Replica) -> None:
-    change = await record_only(mine.pipeline, asked(world, Kind.RULE_UPDATE), idempotency_key="request")
-    woken: list[bool] = []
-    journal = replace(mine.pipeline.journal, wake_outbox=lambda: woken.append(True))
-    held = await journal.claim(change.id)
-    assert held is not None
-    assert not woken
-
-    await replace(mine.pipeline.executor, journal=journal).end(held, Fail())
-
-    assert woken
-
-
 async def test_a_creation_whose_process_died_before_its_look_was_never_sent(world: World, mine: Replica) -> None:
     change = await record_only(mine.pipeline, asked(world, Kind.RULE_CREATE), idempotency_key="request")
     assert await mine.pipeline.journal.claim(change.id) is not None
@@ -153,7 +139,8 @@ async def test_what_a_dead_process_may_have_sent_is_not_failed_where_the_service
 
     world.clock.moment += A_LEASE_LATER
     assert await other.recover_one()
-    assert (await other.pipeline.journal.get(change.id)).state is State.UNKNOWN
+    left = await other.pipeline.journal.get(change.id)
+    assert (left.state, left.run.resends) == (State.UNKNOWN, 1)
     world.edit((change.edit.target.service, change.edit.target.key or ""), change.edit.after)
     world.clock.moment += A_LEASE_LATER
     assert await other.recover_one()

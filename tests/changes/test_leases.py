@@ -46,7 +46,6 @@ from tests.changes.world import (
     Watched,
     World,
     place_of,
-    renames,
     replica,
 )
 from tests.changes.world import rename as proposed_rename
@@ -398,20 +397,6 @@ async def test_only_what_is_known_not_to_be_done_is_sent_again(
     assert executor.may_be_resent(with_fields(taken, **fields), Reading(reading)) is again
 
 
-async def test_what_may_have_been_sent_is_never_as_if_it_was_not(world: World) -> None:
-    """A process died with it; another one sends it again, and the service takes no requests."""
-    mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
-    change = await kept(world, rename(world))
-    assert await mine.pipeline.journal.claim(change.id) is not None
-    world.clock.moment += OVER
-    world.services.rules.stage.faults.add("429", method="PUT", times=99)
-
-    assert await other.recover_one()
-
-    left = await mine.pipeline.journal.get(change.id)
-    assert (left.state, left.run.resends) == (State.UNKNOWN, 1)
-
-
 @pytest.mark.parametrize("of", [{}, {"set_id": "f" * 32}, {"size": 2}], ids=str)
 async def test_what_a_bulk_change_sends_gives_way_to_others(world: World, mine: Replica, of: dict[str, Any]) -> None:
     async with keep_change_lease(mine.pipeline.journal, rename(world, **of)) as lease:
@@ -442,16 +427,3 @@ async def test_the_card_of_one_change_is_drawn_again_once_it_is_done_or_takes_lo
     while await mine.outbox.deliver_one():
         pass
     assert world.cards[change.id].state is State.APPLIED
-
-
-async def test_the_card_of_a_bulk_change_says_at_once_that_it_was_approved(world: World, mine: Replica) -> None:
-    await world.begin(POLICIES["approve"])
-    whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
-    while await mine.outbox.deliver_one():
-        pass
-
-    await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
-    while await mine.outbox.deliver_one():
-        pass
-
-    assert world.cards[whole.id].state is State.APPROVED

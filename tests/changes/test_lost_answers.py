@@ -6,18 +6,15 @@ from datetime import timedelta
 from itertools import count, product
 from typing import Any, Final
 
-import pytest
-
 from bot.changes.execute import MAX_SENDS
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
+from bot.changes.model.items import Outcome
 from bot.changes.model.states import State
 from bot.changes.proposals import combine
 from sandbox.services.answers import Call
 from tests.changes.world import EMAILS, POLICIES, RULE, SITE, Replica, World, proposal, replica, rule
 from tests.harness.proposing import CHANGES
-
-pytestmark = pytest.mark.slow
 
 ANN, BEN = (Target(service="members", site=SITE, key=email) for email in EMAILS)
 NEW: Final = {"name": "Ben", "email": EMAILS[1], "allowedSegments": ["vip"]}
@@ -82,14 +79,18 @@ async def test_a_write_that_never_gets_an_answer_is_not_sent_for_ever(world: Wor
 
 
 async def test_a_rule_that_may_have_been_created_is_not_created_again_but_looked_for(world: World) -> None:
-    await world.begin(POLICIES["free"])
     lose(world, Kind.RULE_CREATE, times=1)
 
     mine, change = await carried_out(world, Kind.RULE_CREATE)
     assert change.state is State.UNKNOWN
+    while await mine.outbox.deliver_one():
+        pass
     world.edit(("rules", "Redirect_late1"), rule("New"))
-    world.clock.moment += timedelta(seconds=61)
-    await mine.recover_one()
+    for _ in range(2):
+        world.clock.moment += timedelta(seconds=61)
+        await mine.recover_one()
+    assert await mine.outbox.deliver_one()
 
     assert (await mine.pipeline.journal.get(change.id)).state is State.APPLIED
+    assert world.tallies[change.set_id or ""] == {Outcome.APPLIED: 1}
     assert world.sent[change.id].times == 1

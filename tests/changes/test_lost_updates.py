@@ -19,19 +19,7 @@ from bot.changes.proposals import Proposal, combine
 from bot.changes.targets import MAX_LOOK_SECONDS, Snapshot
 from bot.clients.errors import Unreachable
 from sandbox.services.database import Record
-from tests.changes.world import (
-    EMAILS,
-    GROUP_IDS,
-    SITE,
-    Died,
-    Place,
-    Replica,
-    World,
-    dying_at,
-    proposal,
-    replica,
-    rule,
-)
+from tests.changes.world import EMAILS, GROUP_IDS, SITE, Died, Place, Replica, World, dying_at, proposal, replica, rule
 from tests.harness.proposing import CHANGES, record_only
 
 pytestmark = pytest.mark.slow
@@ -182,23 +170,6 @@ async def test_who_takes_a_set_over_writes_over_no_edit(world: World, died_at: s
     if world.edits:
         assert world.truth()[last] == theirs
         assert of_last in {Outcome.STALE, Outcome.UNKNOWN, Outcome.UNSETTLED}
-
-
-@pytest.mark.parametrize(("away", "looks"), [(0, 1), (40, 2)])
-async def test_a_look_holds_for_the_write_unless_the_machine_stood_still_since(
-    world: World, away: float, looks: int
-) -> None:
-    mine, place, steps = replica(world, "mine", count(1)), ("rules", KEYS[0]), []
-    await asked(world, mine, Kind.RULE_UPDATE, [place], {"status": "Inactive"})
-
-    def taken(step: str) -> None:
-        steps.append(step)
-        if step == "write" and steps.count("write") == 1:
-            world.clock.moment += timedelta(seconds=away)
-
-    assert await carried_out(world, mine, taken)
-
-    assert (steps.count("look"), world.writes) == (looks, 1)
 
 
 async def test_what_a_dead_process_sent_and_comes_true_late_is_done_and_not_out_of_date(world: World) -> None:

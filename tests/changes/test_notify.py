@@ -14,13 +14,7 @@ import sqlalchemy as sa
 
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change
-from bot.changes.notify import (
-    MAX_TRIES,
-    MAX_UNENDED_TRIES,
-    MAX_WAIT_SECONDS,
-    REMINDER_PAUSES,
-    OutboxWorker,
-)
+from bot.changes.notify import MAX_TRIES, MAX_UNENDED_TRIES, MAX_WAIT_SECONDS, REMINDER_PAUSES, OutboxWorker
 from bot.changes.worker import Wake
 from bot.store.engine import Store, open_store
 from bot.store.outbox import Delivery, Purpose

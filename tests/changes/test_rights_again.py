@@ -38,8 +38,6 @@ from tests.changes.world import (
 )
 from tests.harness.proposing import record_only
 
-pytestmark = pytest.mark.slow
-
 A_WHILE: Final = timedelta(minutes=2)
 HELD: Final = timedelta(minutes=70)
 Loss: TypeAlias = Callable[[World], None]
@@ -187,18 +185,25 @@ async def froze(world: World, mine: Replica) -> None:
     await mine.pipeline.freezes.make(freeze)
 
 
+async def begin_only(mine: Replica) -> None:
+    mine.fuse.left = 3
+    with suppress(Died):
+        await mine.carry_out_a_set()
+    mine.fuse.left = None
+
+
+WAITS: Final = pytest.mark.parametrize(("several", "is_begun"), [(False, False), (True, False), (True, True)])
+
+
 @pytest.mark.threat("B18")
-@pytest.mark.parametrize(("several", "is_begun"), [(False, False), (True, False), (True, True)])
+@WAITS
 async def test_what_waited_is_not_begun_in_a_freeze_but_gone_on_with(
     world: World, *, several: bool, is_begun: bool
 ) -> None:
     mine = await started(world, "approve")
     whole = await (approved_set if several else waiting)(world, mine)
     if is_begun:
-        mine.fuse.left = 3
-        with suppress(Died):
-            await mine.carry_out_a_set()
-        mine.fuse.left = None
+        await begin_only(mine)
     await froze(world, mine)
     world.clock.moment += A_WHILE
 
@@ -207,17 +212,21 @@ async def test_what_waited_is_not_begun_in_a_freeze_but_gone_on_with(
     assert (ended.state, type(ended.run.why_not)) == ((State.APPLIED, NoneType) if is_begun else (State.FAILED, Frozen))
 
 
-@pytest.mark.parametrize("several", [False, True])
-async def test_where_slack_does_not_say_it_waits_and_is_done_once_slack_does(world: World, *, several: bool) -> None:
+@WAITS
+async def test_where_slack_does_not_say_it_waits_and_is_done_once_slack_does(
+    world: World, *, several: bool, is_begun: bool
+) -> None:
     mine = await started(world, "approve")
     change = await (approved_set if several else waiting)(world, mine)
+    if is_begun:
+        await begin_only(mine)
     world.directory.silent = True
     world.clock.moment += A_WHILE
 
     assert several is await mine.carry_out_a_set()
     waits = await settled(world, mine, change)
-    assert waits.state is State.APPROVED
-    assert "Slack does not say" in waits.run.waits
+    assert waits.state is (State.APPLYING if is_begun else State.APPROVED)
+    assert is_begun is ("Slack does not say" not in waits.run.waits)
     assert world.calls_that_write() == 0
 
     world.directory.silent = False
@@ -278,6 +287,7 @@ async def approved_set(world: World, mine: Replica) -> Change:
     return await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", range(1, 25))
 async def test_a_set_that_a_process_left_is_not_gone_on_with(world: World, step: int) -> None:
     """Nothing more is sent, and what was sent is told as it came out."""
@@ -304,28 +314,3 @@ async def test_a_set_that_a_process_left_is_not_gone_on_with(world: World, step:
     may_be_done = counts.get(Outcome.APPLIED, 0) + found.get(Outcome.UNKNOWN, 0)
     assert ended.state is (State.APPLIED if may_be_done else State.FAILED)
     assert before == len(RULE_IDS) or isinstance(ended.run.why_not, LostRight)
-
-
-async def test_a_set_that_was_begun_goes_on_waiting_for_slack_as_what_it_is(world: World) -> None:
-    mine = await started(world, "approve")
-    whole = await approved_set(world, mine)
-
-    dying = replace(mine.sets, executor=replace(mine.sets.executor, failpoint=dying_at("look")))
-    world.clock.moment += A_WHILE
-    claimed = await mine.sets.journal.claim_due(bulk=True)
-    assert claimed is not None
-    with pytest.raises(BaseExceptionGroup) as dead:
-        await dying.carry_out(claimed)
-    assert dead.group_contains(Died)
-
-    world.directory.silent = True
-    world.clock.moment += A_WHILE
-    assert await mine.carry_out_a_set()
-    begun = await mine.pipeline.journal.get(whole.id)
-    assert (begun.state, begun.run.waits) == (State.APPLYING, "")
-
-    world.directory.silent = False
-    world.clock.moment += A_WHILE
-    assert await mine.carry_out_a_set()
-    assert (await mine.pipeline.journal.get(whole.id)).state is State.APPLIED
-    assert names(world) == ["Ours", "Ours"]

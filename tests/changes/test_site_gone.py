@@ -16,7 +16,7 @@ from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
 from bot.server.services import Services
 from tests.changes.world import ALICE, OPS, Died, Replica, World, dying_at
-from tests.harness.proposing import CHANGES, record_only
+from tests.harness.proposing import CHANGES
 
 
 def addition(email: str) -> Proposal:
@@ -70,12 +70,3 @@ async def test_a_set_that_was_left_there_half_done_ends(world: World, mine: Repl
     ended = await mine.pipeline.journal.get(whole.id)
     assert tally == {Outcome.UNKNOWN: 3}
     assert ended.state is State.APPLIED
-
-
-async def test_one_change_there_fails_with_why(world: World, mine: Replica) -> None:
-    approved = await record_only(mine.pipeline, addition("ann@example.com"), idempotency_key="request")
-
-    executor = replace(mine.pipeline.executor, adapter=Services(world.rules, world.groups, {}).adapter)
-    ended = await executor.go_on(approved)
-
-    assert (ended.state, ended.run.refusal.words) == (State.FAILED, "no setting names the site gone any more")

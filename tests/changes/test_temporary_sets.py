@@ -12,8 +12,6 @@ from bot.changes.model.states import State
 from bot.changes.rights import Decision
 from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE, RULE_IDS, Replica, World, proposal, renames
 
-pytestmark = pytest.mark.slow
-
 
 async def applied_set(world: World, mine: Replica, *, hours: int = 2) -> Change:
     """A rename for some hours, of two rules, approved and carried out."""
@@ -77,6 +75,7 @@ async def test_an_undo_that_failed_before_its_time_does_not_keep_the_end_from_be
     assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
 
 
+@pytest.mark.slow
 async def test_requests_and_undos_that_wait_do_not_put_the_end_off(world: World, mine: Replica) -> None:
     whole = await applied_set(world, mine, hours=1)
     for _ in range(60):
