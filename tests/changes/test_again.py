@@ -73,6 +73,13 @@ async def test_a_bulk_change_that_is_held_is_planned_again(world: World, mine: R
     assert (await mine.pipeline.journal.get(whole.id)).state is State.CANCELLED
 
 
+async def test_what_its_service_refused_is_not_asked_for_again(world: World, mine: Replica) -> None:
+    world.services.rules.stage.faults.add("refused_200", method="PUT", times=1)
+    refused = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
+    with pytest.raises(AlreadyDecided):
+        await asked_again(world, mine, refused)
+
+
 @pytest.mark.parametrize("is_withdrawn", [False, True])
 async def test_what_begins_as_planned_or_was_held_and_withdrawn_is_not_asked_for_again(
     world: World, mine: Replica, *, is_withdrawn: bool

@@ -80,6 +80,10 @@ async def stop(pipeline: Pipeline, change: Change, request: str) -> Change:
     return await pipeline.decisions.stop(change, by=ALICE, request=request)
 
 
+async def withdraw(pipeline: Pipeline, change: Change, request: str) -> Change:
+    return await pipeline.decisions.decide(change, Decision.WITHDRAW, ALICE)
+
+
 async def end(pipeline: Pipeline, change: Change, request: str) -> Change:
     return await pipeline.followups.revert(change, by=ALICE, cause=undo_cause(change, CauseKind.EARLY_END))
 
@@ -150,6 +154,7 @@ CASES: Final = {
     "end what was undone": Case(end, renamed, _undone, NotTemporary),
     "end what was kept": Case(end, renamed, _kept, NotTemporary),
     "end what was extended": Case(end, renamed, _extended, NotTemporary),
+    "withdraw what was let through": Case(withdraw, _set, lambda world, mine, _: _set(world, mine), AlreadyDecided),
     "stop what is done": Case(stop, _set, _carried_out, AlreadyDecided),
 }
 
@@ -189,15 +194,6 @@ async def test_only_who_kept_it_gives_it_its_end_back(world: World, mine: Replic
     with pytest.raises(NotTemporary):
         await end_at(by=CARA, ends_at=ends, request="hers")
     assert (await end_at(by=ALICE, ends_at=ends, request="theirs")).is_temporary
-
-
-async def test_a_set_that_was_let_through_is_not_withdrawn(world: World, mine: Replica) -> None:
-    whole = await _set(world, mine)
-
-    with pytest.raises(AlreadyDecided):
-        await mine.pipeline.decisions.decide(whole, Decision.WITHDRAW, ALICE)
-
-    assert (await mine.pipeline.journal.get(whole.id)).state is State.APPROVED
 
 
 async def test_who_ends_what_is_about_to_be_reverted_has_that_revert(world: World, mine: Replica) -> None:

@@ -18,7 +18,7 @@ from bot.changes.consequences import (
 from bot.changes.decisions import is_open
 from bot.changes.events import event_of_move
 from bot.changes.freezing import is_overridden
-from bot.changes.model.moves import GATEHOUSE, Approve, Expire, Fail, Finish, Move
+from bot.changes.model.moves import GATEHOUSE, Approve, Expire, Fail, Finish, GiveUp, Move
 from bot.changes.model.obligation import Standing
 from bot.changes.model.parts import Guard, Held, Refused, RevertFailure
 from bot.changes.model.states import State
@@ -163,6 +163,11 @@ def test_what_waits_may_be_decided() -> None:
 def test_an_override_is_no_approval() -> None:
     made = [Approve(by="U0DAN", glass_broken=is_broken).apply(REQUEST, EPOCH) for is_broken in (True, False)]
     assert [len(each.decision.approvals) for each in made] == [0, 1]
+
+
+def test_what_was_never_confirmed_ends_so_long_after_it_was_sent() -> None:
+    sent = with_fields(REQUEST, state=State.UNKNOWN, finished_at=EPOCH, revert_after=3600)
+    assert GiveUp().apply(sent, EPOCH + HOUR / 2).request.reverts_at == EPOCH + HOUR
 
 
 def test_a_thing_was_modified_elsewhere_where_we_had_no_hand_in_it() -> None:

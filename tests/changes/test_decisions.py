@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from types import NoneType
@@ -12,12 +13,13 @@ from typing import Any, Final, TypeAlias
 import pytest
 import structlog
 
-from bot.changes.consequences import LATE_START
+from bot.changes.consequences import HELD_LONGEST, LATE_START
 from bot.changes.execute import ASKED_AGAIN_AFTER, HELD_FOR
 from bot.changes.freezing import Frozen
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
-from bot.changes.model.parts import Guard, Held, LostRight, Refused
+from bot.changes.model.items import Item, Outcome
+from bot.changes.model.parts import Cause, CauseKind, Guard, Held, LostRight, Refused
 from bot.changes.model.states import State
 from bot.changes.propose import OWN_UNDO_WITHIN
 from bot.changes.refusals import AlreadyDecided, ApprovalWaits, TimeIsPast
@@ -174,18 +176,41 @@ async def test_a_plan_begins_by_itself_for_some_minutes(world: World, late: time
 
     now = await mine.pipeline.journal.get(planned.id)
     assert (now.state, now.run.held) == ((State.PLANNED, Held.LATE) if late else (State.APPLIED, Held.NOT))
+    world.clock.moment += HELD_LONGEST
+    assert await mine.fire_one() is bool(late)
+    assert (await mine.pipeline.journal.get(planned.id)).state is (State.EXPIRED if late else State.APPLIED)
+
+
+async def test_what_is_planned_may_be_withdrawn_after_its_request_would_have_expired(world: World) -> None:
+    mine, change = await asked(world, POLICIES["confirm"], starts_at=world.clock() + 3 * HOUR)
+    planned = await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
+    world.clock.moment += 2 * HOUR
+    assert (await mine.pipeline.decisions.decide(planned, Decision.WITHDRAW, ALICE)).state is State.CANCELLED
+
+
+async def test_an_override_is_for_the_time_that_it_was_used_for(world: World) -> None:
+    mine, change = await asked(world, POLICIES["leads"], starts_at=world.clock() + HOUR)
+    planned = await mine.pipeline.decisions.decide(change, Decision.BREAK_GLASS, DAN)
+    later = planned.created + 2 * HOUR
+    assert (
+        await mine.pipeline.decisions.replan(planned, by=ALICE, request="", starts_at=later)
+    ).state is State.PROPOSED
 
 
 async def test_a_plan_that_was_overridden_begins_though_the_policy_requires_more_now(world: World) -> None:
     start = world.clock() + HOUR
     mine, change = await asked(world, POLICIES["two"], starts_at=start)
     await mine.pipeline.decisions.decide(change, Decision.BREAK_GLASS, DAN)
+    await mine.pipeline.decisions.require(change, Decision.REPLAN, ALICE)
+    await deliver(mine)
     three = GuardRule(operation="*", guard=Guard.APPROVE, approvals=3, break_glass=("oncall",))
     world.policy = world.policy.model_copy(update={"guards": (three,)})
     world.clock.moment = start
     assert await mine.fire_one()
+    await deliver(mine)
 
     assert (await mine.pipeline.journal.get(change.id)).state is State.APPLIED
+    assert world.told[change.id, "break_glass"] == 1
 
 
 async def test_nothing_is_planned_for_now_or_moved_into_a_freeze(world: World) -> None:
@@ -197,6 +222,8 @@ async def test_nothing_is_planned_for_now_or_moved_into_a_freeze(world: World) -
             await mine.pipeline.decisions.replan(planned, by=ALICE, request="click", starts_at=starts)
     with pytest.raises(TimeIsPast):
         await mine.pipeline.proposer.draft(rename(world, starts_at=world.clock()))
+    end = with_fields(planned, cause=Cause(kind=CauseKind.END, requester=ALICE))
+    assert await mine.pipeline.freezes.find_for_change(end, times["starts"]) is None
 
 
 async def test_a_freeze_is_over_at_its_end(world: World) -> None:
@@ -212,6 +239,15 @@ async def test_a_freeze_is_over_at_its_end(world: World) -> None:
     assert there == [(2, 1), (0, 0)]
 
 
+async def test_of_a_bulk_change_what_came_to_nothing_is_in_no_freeze(world: World, mine: Replica) -> None:
+    world.services.rules.stage.faults.add("refused_200", method="PUT", path=f".*{RULE_IDS[0]}")
+    wanted = renames(world, "Ours")
+    items = [*wanted.items, Item(number=3, target=RULE, outcome=Outcome.SKIPPED)]
+    whole = await mine.pipeline.proposer.submit(replace(wanted, items=items), idempotency_key="request")
+    assert await mine.carry_out_a_set()
+    assert [edit.target.key for edit in await mine.pipeline.freezes.edits_of(whole)] == [RULE_IDS[1]]
+
+
 @pytest.mark.parametrize("is_begun", [False, True])
 async def test_an_approved_bulk_change_is_shown_at_once_and_asks_again_for_rights(
     world: World, *, is_begun: bool
@@ -222,6 +258,7 @@ async def test_an_approved_bulk_change_is_shown_at_once_and_asks_again_for_right
     await deliver(mine)
     await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
     assert await mine.outbox.deliver_one()
+    assert world.cards[whole.id].state is State.APPROVED
     if is_begun:
         mine.fuse.left = 3
         with suppress(Died):
@@ -241,6 +278,9 @@ async def test_rights_are_asked_for_again_after_a_minute_and_nothing_is_believed
     mine, change = await asked(world, POLICIES["approve"])
     approved, decided = with_fields(change, decided_at=world.clock()), world.clock()
     barred(ALICE)(world)
+    assert isinstance(await mine.pipeline.executor.refusal(with_fields(approved, waits="away")), LostRight)
+    end = with_fields(approved, cause=Cause(kind=CauseKind.END, requester=ALICE), waits="away")
+    assert await mine.pipeline.executor.refusal(end) is None
 
     found = []
     for waited in (ASKED_AGAIN_AFTER, ASKED_AGAIN_AFTER + MOMENT, HELD_FOR, HELD_FOR + MOMENT):
@@ -327,7 +367,6 @@ async def test_the_end_of_several_is_tried_again_unless_a_person_stopped_it(
     world: World, mine: Replica, *, is_stopped: bool
 ) -> None:
     """Also where it waited so long that it was stopped for that."""
-    await world.begin(POLICIES["free"])
     whole = await mine.pipeline.proposer.submit(renames(world, "For now", revert_after=7200), idempotency_key="request")
     assert await mine.carry_out_a_set()
     world.clock.moment += timedelta(hours=2)

@@ -15,7 +15,7 @@ from bot.changes.rights import Decision, OfRequest
 from bot.policy.inquiry import NotAllowed
 from bot.policy.model import GuardRule, Policy, Role, Why
 from tests.changes.test_rights_again import names, settled
-from tests.changes.world import ALICE, BOB, CARA, DAN, POLICIES, ROLES, Replica, World, rename, renames, replica
+from tests.changes.world import ALICE, BOB, CARA, DAN, ROLES, Replica, World, rename, renames, replica
 
 CHIEFS: Final = Role(users=(DAN,), may=("read",))
 
@@ -27,7 +27,6 @@ def policy(guard: Guard, **more: Any) -> Policy:
 
 async def asked(world: World, then: Policy, now: Policy, *, many: bool = False) -> tuple[Replica, Change]:
     """A request of Alice's under *then*, from when on the policy is *now*."""
-    await world.begin(POLICIES["free"])
     world.policy = then
     mine = replica(world, "mine", count(1))
     if many:
@@ -81,6 +80,7 @@ async def test_more_approvals_are_needed_by_now(world: World, many: bool) -> Non
         ({"guard": Guard.CONFIRM}, {"guard": Guard.APPROVE_OR_CONFIRM}, Decision.CONFIRM, ALICE, PolicyTightened),
         ({"guard": Guard.CONFIRM}, {"approvals": 5}, Decision.CONFIRM, ALICE, PolicyTightened),
         ({"guard": Guard.CONFIRM}, {"guard": Guard.NONE}, Decision.CONFIRM, ALICE, None),
+        ({"guard": Guard.CONFIRM, "break_glass": ["oncall"]}, {"guard": Guard.CONFIRM}, Decision.CONFIRM, ALICE, None),
         ({}, {"guard": Guard.CONFIRM}, Decision.CONFIRM, ALICE, NotYours),
         ({}, {"guard": Guard.NONE}, Decision.APPROVE, BOB, None),
     ],

@@ -13,9 +13,9 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.obligation import EXISTENCE, Standing, parts_of, with_parts
-from bot.changes.model.parts import Guard
+from bot.changes.model.parts import CauseKind, Guard
 from bot.changes.model.states import HOLDING, State
-from bot.changes.proposals import Undoing, inverse
+from bot.changes.proposals import Undoing, inverse, undo_cause
 from bot.store.tables import former_ids
 from tests.changes.test_consequences import REQUEST
 from tests.changes.world import ALICE, BOB, OPS, RULE, RULE_IDS, Replica, World, proposal, rename
@@ -98,9 +98,11 @@ def test_an_undo_that_is_under_way_or_done_is_the_answer_to_the_next(state: Stat
     answers = HOLDING if size else HOLDING | {State.APPLIED}
 
     assert _is_same_undo(undo, done, ALICE, OPS, is_own=False) is (state in answers)
-    asked = with_fields(undo, state=State.PROPOSED, guard=Guard.APPROVE)
+    asked, confirmed = (with_fields(undo, state=State.PROPOSED, guard=each) for each in (Guard.APPROVE, Guard.CONFIRM))
     assert [_is_same_undo(asked, done, ALICE, OPS, is_own=own) for own in (False, True)] == [True, False]
-    assert _is_same_undo(with_fields(asked, requester=ALICE, guard=Guard.CONFIRM), done, ALICE, OPS, is_own=True)
+    assert not _is_same_undo(asked, done, ALICE, "C0OTHER", is_own=False)
+    assert not _is_same_undo(confirmed, done, ALICE, OPS, is_own=False)
+    assert _is_same_undo(with_fields(confirmed, requester=ALICE), done, ALICE, OPS, is_own=True)
 
 
 def test_of_what_is_past_its_end_an_undo_leaves_out_what_its_own_change_took_away() -> None:
@@ -109,6 +111,22 @@ def test_of_what_is_past_its_end_an_undo_leaves_out_what_its_own_change_took_awa
 
     undo = inverse(change, [Undoing(change, {"name": "New"}, [owed])], by=ALICE, channel=OPS)
     assert (undo.edit.after or {})["name"] == "Old"
+
+
+def test_what_others_edited_is_left_at_an_end_and_no_undo_starts_from_it() -> None:
+    before, made = {"name": "A", "status": "on"}, {"name": "B", "status": "off"}
+    change, live = with_fields(change_of(RULE, before, made), result=made), made | {"name": "C"}
+    end, undo = (
+        inverse(change, [Undoing(change, live)], by=ALICE, channel=OPS, cause=undo_cause(change, kind)).edit
+        for kind in (CauseKind.END, CauseKind.UNDO)
+    )
+    assert (end.before, end.after) == (live, live | {"status": "on"})
+    assert undo.before == made
+
+
+def test_what_its_service_made_of_it_is_there() -> None:
+    change = with_fields(change_of(RULE, {"name": "Old"}, {"name": "new"}), result={"name": "New"})
+    assert change.shown_by({"name": "New"}) == {"name": Standing.THERE}
 
 
 def test_the_answer_to_a_request_is_what_its_requester_made_since_it_came_in() -> None:

@@ -14,7 +14,7 @@ from bot.changes.model.documents import Document, canonical_form, contains_all
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.moves import Fail, Finish, Invalidate, MarkUnknown, Move
 from bot.changes.targets import Differs
-from bot.changes.verify import Reading, Sent, Verification, classify, judge, verdict
+from bot.changes.verify import Reading, Sent, Verification, _is_ours, classify, judge, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refused
 from bot.members.model import Member
 from bot.rules.model import Rule
@@ -36,7 +36,8 @@ def without(document: Document, *path: str | int) -> Document:
 
 
 def update(before: Document | None, after: Document | None) -> Change:
-    return with_fields(REQUEST, target=Target(service="rules", key="Redirect_a"), before=before, after=after)
+    target = Target(service="rules", key="Redirect_a")
+    return with_fields(REQUEST, target=target, before=before, after=after, attempt=1)
 
 
 PATHS: list[tuple[str | int, ...]] = [("description",), ("groupId",), ("pairs", 0, "source", "filters")]
@@ -105,6 +106,8 @@ def test_what_has_a_key_keeps_it_whatever_id_its_service_shows() -> None:
     shown = RULE | {"id": "7"}
     ended = classify(Sent(update(RULE, RULE), accepted=True), Reading(Verification.DONE, shown))
     assert ended == Finish(live=shown, key="Redirect_a")
+    unnamed = with_fields(update(None, RULE), target=Target(service="rules"))
+    assert classify(Sent(unnamed, error=LOST), Reading(Verification.DONE, shown)) == Finish(live=shown, key="7")
 
 
 def test_an_item_whose_answer_was_lost_stays_under_way_unless_it_reads_otherwise() -> None:
@@ -143,6 +146,9 @@ def test_a_rule_that_is_known_to_be_ours_is_ours_though_another_item_made_its_li
     item = with_fields(update(None, RULE), kind=Kind.RULE_CREATE, set_id="2" * 32)
 
     assert judge(item, alike).is_done
+    assert judge(with_fields(item, set_id=None), alike).verification is Verification.DIVERGED
+    assert judge(item, snapshot_of_rules([]), RULE).is_done
+    assert _is_ours(Sent(item, accepted=True, made=RULE), RULE | {"colour": "red"})
     unknown = with_fields(item, target=Target(service="rules"))
     assert judge(unknown, alike).verification is Verification.DIVERGED
     assert judge(with_fields(unknown, lookalikes=("Redirect_b",)), alike).is_done
@@ -178,6 +184,7 @@ def test_a_list_that_goes_is_done_where_the_service_adds_a_field() -> None:
 
     assert verdict(update(there, gone), gone | {"colour": "red"}).is_done
     assert verdict(update(gone, there), there | {"colour": "red"}).is_done
+    assert verdict(update(there, there | {"name": "B"}), there | {"name": "B", "colour": "red"}).is_done
 
 
 ZOE: Document = {"email": "zoe@example.com", "name": "Zoe", "allowedSegments": ["vip"]}
