@@ -23,20 +23,7 @@ from bot.changes.targets import LOOKING, Snapshot
 from bot.policy.inquiry import NotAllowed
 from bot.store.audit import Entry, Filters
 from bot.store.outbox import Purpose
-from tests.changes.world import (
-    ALICE,
-    BOB,
-    CARA,
-    OPS,
-    POLICIES,
-    RULE,
-    RULE_IDS,
-    Replica,
-    Watched,
-    World,
-    rename,
-    renames,
-)
+from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE, RULE_IDS, Replica, Watched, World, rename, renames
 from tests.harness.databases import BOTH
 from tests.harness.proposing import CHANGES
 
@@ -99,7 +86,7 @@ class Case:
 
 
 async def _undone(world: World, mine: Replica, change: Change) -> None:
-    assert (await mine.pipeline.followups.undo(change, by=CARA, channel=OPS)).state is State.APPLIED
+    assert (await mine.pipeline.followups.undo(change, by=BOB, channel=OPS)).state is State.APPLIED
 
 
 @pytest.mark.parametrize("is_undone", [True, False])
@@ -124,7 +111,7 @@ async def test_a_try_to_end_it_that_failed_is_no_answer(world: World, mine: Repl
 async def _under_way(world: World, mine: Replica, change: Change) -> None:
     world.slow = 1
     assert (
-        await mine.pipeline.followups.revert(change, by=CARA, cause=undo_cause(change, CauseKind.END))
+        await mine.pipeline.followups.revert(change, by=BOB, cause=undo_cause(change, CauseKind.END))
     ).state is State.UNKNOWN
 
 
@@ -192,7 +179,7 @@ async def test_only_who_kept_it_gives_it_its_end_back(world: World, mine: Replic
     end_at, ends = partial(mine.pipeline.decisions.end_at, change, as_typed="", is_back=True), world.clock() + HOUR
 
     with pytest.raises(NotTemporary):
-        await end_at(by=CARA, ends_at=ends, request="hers")
+        await end_at(by=BOB, ends_at=ends, request="hers")
     assert (await end_at(by=ALICE, ends_at=ends, request="theirs")).is_temporary
 
 

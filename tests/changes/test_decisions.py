@@ -28,6 +28,7 @@ from bot.metrics import ENDED_CHANGES
 from bot.policy.freezes import ChatFreeze, Freeze
 from bot.policy.inquiry import DirectoryUnavailable
 from bot.policy.model import GuardRule, Policy
+from bot.store.outbox import Purpose
 from tests.changes.test_rights_again import Loss, barred, gone, roleless
 from tests.changes.world import (
     ALICE,
@@ -173,7 +174,6 @@ async def test_a_plan_begins_by_itself_for_some_minutes(world: World, late: time
     mine, planned = await asked(world, POLICIES["free"], starts_at=start)
     world.clock.moment = start + LATE_START + late
     assert await mine.fire_one()
-
     now = await mine.pipeline.journal.get(planned.id)
     assert (now.state, now.run.held) == ((State.PLANNED, Held.LATE) if late else (State.APPLIED, Held.NOT))
     world.clock.moment += HELD_LONGEST
@@ -186,12 +186,24 @@ async def test_what_is_planned_may_be_withdrawn_after_its_request_would_have_exp
     planned = await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
     world.clock.moment += 2 * HOUR
     assert (await mine.pipeline.decisions.decide(planned, Decision.WITHDRAW, ALICE)).state is State.CANCELLED
+    await deliver(mine)
+    assert not any(purpose.startswith(Purpose.STARTED) for _, purpose in world.told)
+
+
+async def test_nothing_is_let_through_into_a_freeze(world: World) -> None:
+    mine, change = await asked(world, POLICIES["confirm"], starts_at=world.clock() + HOUR)
+    times = {"starts": world.clock() + HOUR, "until": world.clock() + 2 * HOUR}
+    world.policy = world.policy.model_copy(update={"freeze": (Freeze.model_validate(times),)})
+    with pytest.raises(Frozen):
+        await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
 
 
 async def test_an_override_is_for_the_time_that_it_was_used_for(world: World) -> None:
     mine, change = await asked(world, POLICIES["leads"], starts_at=world.clock() + HOUR)
     planned = await mine.pipeline.decisions.decide(change, Decision.BREAK_GLASS, DAN)
     later = planned.created + 2 * HOUR
+    freeze = Freeze.model_validate({"starts": planned.created, "until": later})
+    assert await mine.pipeline.freezes.planned_changes_in(freeze) == []
     assert (
         await mine.pipeline.decisions.replan(planned, by=ALICE, request="", starts_at=later)
     ).state is State.PROPOSED
@@ -208,7 +220,6 @@ async def test_a_plan_that_was_overridden_begins_though_the_policy_requires_more
     world.clock.moment = start
     assert await mine.fire_one()
     await deliver(mine)
-
     assert (await mine.pipeline.journal.get(change.id)).state is State.APPLIED
     assert world.told[change.id, "break_glass"] == 1
 
@@ -317,6 +328,7 @@ async def test_of_two_decisions_about_one_request_the_first_is_taken_and_counted
         await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
 
     assert too_late.value.change.state is State.DENIED
+    assert await mine.pipeline.journal.count(change, CARA) is None
     assert ended.get() == before + 1
 
 

@@ -90,7 +90,6 @@ async def test_a_rule_that_may_have_been_created_is_not_created_again_but_looked
         world.clock.moment += timedelta(seconds=61)
         await mine.recover_one()
     assert await mine.outbox.deliver_one()
-
     assert (await mine.pipeline.journal.get(change.id)).state is State.APPLIED
     assert world.tallies[change.set_id or ""] == {Outcome.APPLIED: 1}
     assert world.sent[change.id].times == 1

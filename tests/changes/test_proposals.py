@@ -12,10 +12,11 @@ from bot.changes.followups import _find_since, _is_same_undo
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Kind, Target
+from bot.changes.model.items import Item
 from bot.changes.model.obligation import EXISTENCE, Standing, parts_of, with_parts
 from bot.changes.model.parts import CauseKind, Guard
 from bot.changes.model.states import HOLDING, State
-from bot.changes.proposals import Undoing, inverse, undo_cause
+from bot.changes.proposals import Undoing, inverse, request_again, undo_cause
 from bot.store.tables import former_ids
 from tests.changes.test_consequences import REQUEST
 from tests.changes.world import ALICE, BOB, OPS, RULE, RULE_IDS, Replica, World, proposal, rename
@@ -122,6 +123,9 @@ def test_what_others_edited_is_left_at_an_end_and_no_undo_starts_from_it() -> No
     )
     assert (end.before, end.after) == (live, live | {"status": "on"})
     assert undo.before == made
+    automatic = with_fields(change, cause=undo_cause(change, CauseKind.END))
+    again = request_again(automatic, [(Item.of(1, change.edit), before | {"id": "r"})], by=ALICE, channel=OPS)
+    assert again.request.cause == undo_cause(change)
 
 
 def test_what_its_service_made_of_it_is_there() -> None:
