@@ -136,12 +136,12 @@ async def test_a_creation_that_a_gateway_sent_twice_is_not_simply_done(
     world: World, times: int, found: Verification
 ) -> None:
     wanted = rule("New")
-    for _ in range(times):
-        await world.rules.create(RuleDraft.model_validate(wanted))
+    made = [await world.rules.create(RuleDraft.model_validate(wanted)) for _ in range(times)]
 
-    ((_, reading),) = await read_back(RuleAdapter(world.rules), [Sent(_creation(world, wanted))])
-
-    assert reading.verification is found
+    for target in (NEW, NEW.with_key(made[0].id)):
+        change = with_fields(_creation(world, wanted), target=target)
+        ((_, reading),) = await read_back(RuleAdapter(world.rules), [Sent(change)])
+        assert reading.verification is found
 
 
 async def test_members_are_read_once_for_all_whose_writes_replace_nothing(world: World) -> None:

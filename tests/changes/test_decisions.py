@@ -322,11 +322,9 @@ async def test_of_two_decisions_about_one_request_the_first_is_taken_and_counted
     mine, change = await asked(world, POLICIES["confirm"])
     ended = ENDED_CHANGES.labels(State.DENIED, Kind.RULE_UPDATE)._value
     before = ended.get()
-
     await mine.pipeline.decisions.decide(change, Decision.DENY, BOB)
     with pytest.raises(AlreadyDecided) as too_late:
         await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
-
     assert too_late.value.change.state is State.DENIED
     assert await mine.pipeline.journal.count(change, CARA) is None
     assert ended.get() == before + 1

@@ -118,6 +118,8 @@ async def test_who_deletes_what_is_there_for_a_while_is_not_told_that_it_will_be
     deletion = proposal(world, Kind.RULE_DELETE, made.edit.target, None)
     deleted = await mine.pipeline.proposer.submit(deletion, idempotency_key="deleted")
     assert not (await mine.pipeline.journal.get(deleted.id)).run.ends_with
+    another = await mine.pipeline.proposer.submit(wanted, idempotency_key="another")
+    assert (await undone(mine, another)).state is State.APPLIED, "who clicks has seen what goes"
 
 
 async def test_what_an_undo_brings_back_of_a_set_that_ended_while_it_waited_ends_as_well(
