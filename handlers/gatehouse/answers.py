@@ -45,6 +45,7 @@ from handlers.gatehouse.commands import (
 from handlers.gatehouse.views import Waiting
 from handlers.members.commands import MembersCommand
 from handlers.rules.commands import RulesCommand, RulesHistory
+from handlers.rules.pairs_view import status_words
 from handlers.rules.past import elsewhere_line, moment_of
 from handlers.rules.rule_refs import REFERENCE, NotOne, find_rule
 from handlers.slack.registry import handles
@@ -322,7 +323,7 @@ async def _changes_of(ids: Sequence[str], gatehouse: Gatehouse) -> list[Change]:
 @handles(RulesHistory)
 async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Return what was done to a rule, also under the ids that it had before, and also after it was deleted."""
-    rule_id, missing, modified, group = command.ref, None, None, None
+    rule_id, missing, modified, group, rule = command.ref, None, None, None, None
     try:
         rule = await find_rule(command.ref, gatehouse)
         rule_id, modified, group = rule.id, rule.modified, rule.group_id
@@ -345,6 +346,7 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
             facts,
             outside=outside,
             of_group=next(iter(of_group), None),
+            state=status_words(rule, await gatehouse.groups.groups()) if rule else "",
             is_cut=len(changes) >= MAX_LOOKED_THROUGH,
             public=caller.public,
             command=command,

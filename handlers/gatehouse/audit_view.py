@@ -142,20 +142,23 @@ def history(
     *,
     outside: int | None,
     of_group: Change | None = None,
+    state: str = "",
     is_cut: bool = False,
     public: bool,
     command: RulesHistory,
 ) -> Message:
     """Return a page of the changes of one rule, newest first. *outside*: when others changed it since (epoch milliseconds).
 
-    *of_group*: the newest change of its group, which may be why it is off; *is_cut*: there may be more changes than pages.
+    *of_group*: the newest change of its group, which may be why it is off, as *state* says; *is_cut*: there may be more changes.
     """
     other = (
         f"The last change, {messages.moment(outside)}, wasn’t made through Gatehouse." if outside is not None else ""
     )
     more = [messages.section(f"Last change of its group:\n{row(of_group, facts, public=public)}")] if of_group else []
     if not page.items:
-        empty = empty_message(":mag:", "No history.", f"Gatehouse hasn’t changed this rule. {other}")
+        empty = empty_message(
+            ":mag:", "No history.", f"{state and f'{state} now. '}Gatehouse hasn’t changed this rule. {other}"
+        )
         return replace(empty, blocks=(*empty.blocks, *more))
     lead = f"\n{other}" if other else ""
     if is_cut and page.number == page.count:
