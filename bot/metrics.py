@@ -38,9 +38,8 @@ COMMANDS: Final = Histogram(
 )
 NOT_UNDERSTOOD: Final = Counter(
     "gatehouse_not_understood_total",
-    "Texts that people typed and Gatehouse could make nothing of. `missing`: what it did not find in them, a `command`,"
-    " `rule`, `member`, `email` or `change`",
-    ["missing"],
+    "Texts that people typed and Gatehouse could make nothing of. `error`: what they were answered with, such as `NotOne`",
+    ["error"],
 )
 SERVICE_CALLS: Final = Histogram(
     "gatehouse_service_call_seconds",

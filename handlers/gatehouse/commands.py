@@ -154,7 +154,7 @@ class GatehouseFreeze(GatehouseCommand):
 @dataclass(frozen=True)
 class GatehouseUnfreeze(GatehouseCommand):
     needs = ("freeze",)
-    verb, synonyms, summary = "unfreeze", ("lift",), "Lift a freeze"
+    verb, summary = "unfreeze", "Lift a freeze"
     example = "unfreeze shop.example.com"
     writes = True
     what: str = takes(Text("WHAT", "which freeze"))

@@ -54,7 +54,8 @@ class Context:
 def sentence(command: Command, context: Context) -> str:
     """Return what *command* would do, or show, in one line of mrkdwn; it only counts the rules of a `rule_list`."""
     words = CLAUSES.get(type(command))
-    clause = words(command, context) if words else _command_code(with_name(command, context.titles))
+    text = command_text(with_name(command, context.titles))
+    clause = words(command, context) if words else code(slash(text), 400) if text else f"*{esc(command.summary)}*"
     reason = f"\nReason: {esc(unquote_reason(command.because))}" if command.because else ""
     return clause + _time_phrase(command, context) + reason if command.writes else clause
 
@@ -65,11 +66,6 @@ def with_name(command: Command, titles: Mapping[str, str]) -> Command:
     if title is None or [*titles.values()].count(title) > 1:
         return command
     return command.with_fields(ref=title)
-
-
-def _command_code(command: Command) -> str:
-    text = command_text(command)
-    return code(slash(text), 400) if text else f"*{esc(command.summary)}*"
 
 
 def _time_phrase(command: Command, context: Context) -> str:

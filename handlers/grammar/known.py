@@ -8,7 +8,9 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Self, TypeVar
+from itertools import chain
+from operator import itemgetter
+from typing import Any, Final, Generic, TypeVar
 
 from bot.members.model import Member, known_segments
 from bot.rules.lint.coverage import hosts_of
@@ -28,28 +30,26 @@ def word_set(text: str) -> frozenset[str]:
 
 
 class Names(Generic[T]):
-    """An index of existing things by their names; look-ups return their ids.
-
-    There may be a hundred thousand things. So each line and each word is stored once, sorted, with the places of the *things*
-    that have it in arrays: dictionaries and lists would take four times the memory.
-    """
+    """An index of existing things by their names; look-ups return their ids."""
 
     def __init__(self, things: Sequence[T], named: Callable[[T], Named[T]]) -> None:
         self._things, self._named = things, named
-        lines, urls, words = _Places(), _Places(), _Places()
+        # There may be a hundred thousand things: the places of those that have a text take less memory than themselves.
+        self._lines, self._urls, self._words = (defaultdict[str, Any](lambda: array("I")) for _ in range(3))
         for place, each in enumerate(map(named, things)):
-            lines.add(place, (*each.names, *each.wholes))
-            urls.add(place, each.urls)
-            words.add(place, [word for name in each.names for word in WORD.findall(name)])
-        self._lines, self._urls, self._words = lines.sort(), urls.sort(), words.sort()
+            parts = [word for name in each.names for word in WORD.findall(name)]
+            indexed = (self._lines, (*each.names, *each.wholes)), (self._urls, each.urls), (self._words, parts)
+            for index, text in ((index, text) for index, texts in indexed for text in texts):
+                index[text].append(place)
+        self.words = sorted(self._words)
 
     def find_exact(self, name: str) -> list[str]:
         """Return the ids of the things with exactly this name, ignoring case."""
-        return self._ids(self._lines.places_of(fold_name(name)))
+        return self._ids(self._lines.get(fold_name(name), ()))
 
     def find_url(self, url: str) -> list[str]:
         """Return the ids of the things that have *url* as a source."""
-        return self._ids(self._urls.places_of(fold_name(url)))
+        return self._ids(self._urls.get(fold_name(url), ()))
 
     def find_mentioned(self, text: str) -> list[str]:
         """Return the ids of the things that *text* may mean: those with this name, or else those with such words.
@@ -59,7 +59,7 @@ class Names(Generic[T]):
         if exact := self.find_exact(text):
             return exact
         wanted, found = Wanted(text), dict[str, None]()
-        for place in min(map(self._words.places_from, WORD.findall(fold_name(text))), key=len, default=()):
+        for place in min(map(self._places_from, WORD.findall(fold_name(text))), key=itemgetter(0), default=(0, ()))[1]:
             named = self._named(self._things[place])
             if wanted.fit(named) in MENTION:
                 found[named.id] = None
@@ -67,43 +67,14 @@ class Names(Generic[T]):
                 break
         return list(found)
 
+    def _places_from(self, part: str) -> tuple[int, Iterable[int]]:
+        """Return how many things have words that begin with *part*, and the places of these, both with repetitions."""
+        words = self.words[bisect_left(self.words, part) : bisect_left(self.words, part + LAST)]
+        places = [self._words[word] for word in words]
+        return sum(map(len, places)), chain.from_iterable(places)
+
     def _ids(self, places: Iterable[int]) -> list[str]:
         return list(dict.fromkeys(self._named(self._things[place]).id for place in places))
-
-
-class _Places:
-    """Sorted texts. The places of the things that have text ``i`` are ``places[starts[i] : starts[i + 1]]``."""
-
-    def __init__(self) -> None:
-        self._added = defaultdict[str, Any](lambda: array("I"))
-        self._texts: Sequence[str] = ()
-        self._starts, self._places = array("I", [0]), array("I")
-
-    def add(self, place: int, texts: Iterable[str]) -> None:
-        """Add the thing at *place*, which has *texts*."""
-        for text in dict.fromkeys(texts):
-            self._added[text].append(place)
-
-    def sort(self) -> Self:
-        """Return itself, ready for look-ups. Nothing can be added after this."""
-        self._texts = sorted(self._added)
-        for text in self._texts:
-            self._places += self._added.pop(text)
-            self._starts.append(len(self._places))
-        self._added.clear()  # an emptied dictionary keeps its memory until then
-        return self
-
-    def places_of(self, text: str) -> Sequence[int]:
-        """Return the places of the things that have *text*."""
-        at = bisect_left(self._texts, text)
-        return self._places_in(at, at + 1) if self._texts[at : at + 1] == [text] else ()
-
-    def places_from(self, start: str) -> Sequence[int]:
-        """Return the places of the things that have texts that begin with *start*, with repetitions."""
-        return self._places_in(bisect_left(self._texts, start), bisect_left(self._texts, start + LAST))
-
-    def _places_in(self, first: int, end: int) -> Sequence[int]:
-        return self._places[self._starts[first] : self._starts[end]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +126,3 @@ class Known:
             hosts=[host for host, _ in hosts.most_common(MAX_READINGS)],
             people=members or {},
         )
-
-    def is_redirect(self, rule_id: str) -> bool:
-        """Whether that rule redirects one source: its destination can be changed alone."""
-        rule = self.by_id.get(rule_id)
-        return rule is not None and rule.rule_type == "Redirect" and len(rule.pairs or ()) == 1

@@ -25,7 +25,7 @@ from handlers.gatehouse.commands import (
 )
 from handlers.grammar.command import Command, Rest, Unclear, command_prefix, slash
 from handlers.grammar.fields import NUMBER, is_reference
-from handlers.grammar.time_fields import time_in_reason
+from handlers.grammar.time_fields import wish_in_reason
 from handlers.grammar.tokens import IN_EMAIL, MAX_COMMAND, WEB, Word, clean_text, split
 from handlers.grammar.vocabulary import ASKING
 from handlers.members.commands import MembersCommand, MembersList, MembersMenu, MembersShow, MembersWhy
@@ -115,9 +115,9 @@ def parse_mention(text: str) -> Command:
 
 
 def check_reason(command: Command) -> Command:
-    """Return *command* as it is; raises Unclear where its reason ends in a time, which may be meant for the command."""
-    if time := time_in_reason(command):
-        what = f"Does “{time[:60]}” say only why, or also when? Put a time before “because”, or the reason in quotes."
+    """Return *command* as it is; raises Unclear where its reason ends in what may be meant for the command."""
+    if wish := wish_in_reason(command):
+        what = f"Does “{wish[:60]}” say only why? Put what else is wanted before “because”, or the reason in quotes."
         raise Unclear(what, about=(type(command),), has_verb=True)
     return command
 

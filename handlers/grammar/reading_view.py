@@ -13,6 +13,7 @@ from handlers.gatehouse.commands import GatehouseAudit, GatehouseStatus
 from handlers.grammar.command import Command, slash
 from handlers.grammar.command_sentences import MAX_NAMED, Context, rule_list, sentence, with_name
 from handlers.grammar.fields import filters_of
+from handlers.grammar.parser import refs_of
 from handlers.grammar.readings import CARDS, Readings
 from handlers.members.commands import (
     MembersAdd,
@@ -26,12 +27,10 @@ from handlers.members.commands import (
     MembersWhy,
 )
 from handlers.rules.commands import (
-    RulesCheck,
     RulesCopy,
     RulesDelete,
     RulesEdit,
     RulesExport,
-    RulesHistory,
     RulesList,
     RulesMake,
     RulesNew,
@@ -56,6 +55,7 @@ def with_reading_line(message: Message, command: Command, titles: Mapping[str, s
 def _doubts(readings: Readings) -> list[str]:
     """Return the lines about what can't be done, and what was not understood."""
     unread, lines = readings.unread, [f"*{readings.impossible.says}*"] if readings.impossible else []
+    lines += [f"Nothing is called {quote(readings.nothing, 60)}."] if readings.nothing else []
     quoted = ", ".join(quote(each, 60) for each in unread[:MAX_NAMED]) + (", …" if len(unread) > MAX_NAMED else "")
     return [*lines, f":warning: *I’m not sure what to do with* {quoted}."] if unread else lines
 
@@ -70,11 +70,17 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
     names = join_words([esc(each, 60) for each in readings.missing])
     lines = [f"*The names of {names} couldn’t be read just now*, so what is called so isn’t recognized."] * bool(names)
     lines += _doubts(readings)
+    understood = [messages.as_sentence(sentence(each, context)) for each in meant]
     if len(meant) == 1:
-        lines.append(f"I understood: {messages.as_sentence(sentence(meant[0], context))}")
-        lines += rule_list(meant[0], context)
+        lines += [f"I understood: {understood[0]}", *rule_list(meant[0], context)]
+    elif meant:
+        lines += ["I understood one of these:", *(f"• {each}" for each in understood)]
     names_things = not readings.is_guess and all(isinstance(each, CARDS) for each in shown)
-    buttons = [_form_button(each, number) for number, each in enumerate(meant)] if len(meant) == 1 else []
+    is_choice = len(meant) > 1 == len({type(each) for each in meant})
+    things = [
+        " and ".join(context.titles.get(ref, ref) for ref in refs_of(each)) if is_choice else "" for each in meant
+    ]
+    buttons = [_form_button(each, number, name) for number, (each, name) in enumerate(zip(meant, things, strict=True))]
     if not any(buttons):
         offered = (
             "What comes closest:" if impossible else "You mentioned:" if names_things else "Did you mean one of these?"
@@ -89,22 +95,23 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
     return messages.message(impossible.says if impossible else "I don’t understand all of it", blocks)
 
 
-def _form_button(command: Command, number: int) -> Block | None:
-    """Return the button of a form that asks for the rest of *command*."""
+def _form_button(command: Command, number: int, name: str) -> Block | None:
+    """Return the button of a form that asks for the rest of *command*, with the *name* of what it is about."""
     match command:
         case RulesNew() | RulesEdit() | RulesCopy() | MembersAdd() | MembersEdit():
             return run_button("Open the form…", command, number)
         case RulesMake():
             return _change_button(command)
         case _:
-            return ask_button(f"{_verb_label(command)}…", command, number)
+            return ask_button(f"{_verb_label(command)} {name}".rstrip() + "…", command, number)
 
 
 def _thing_label(command: Command, context: Context) -> str:
     """Return the name of the thing that a button shows."""
+    named = context.titles.get(command.ref or "", command.ref) or getattr(command, "text", None)
     match command:
-        case RulesShow(ref=ref) | RulesEdit(ref=ref):
-            return context.titles.get(ref, ref)
+        case RulesShow() | RulesEdit():
+            return str(named)
         case RulesWhich(url=url):
             return f"Where does {url.partition('://')[2]} go?"
         case MembersShow(emails=emails) | MembersWhy(emails=emails):
@@ -112,13 +119,10 @@ def _thing_label(command: Command, context: Context) -> str:
         case RulesList() | MembersList() | RulesExport() | MembersExport() | GatehouseAudit():
             what = f"Export {command.service}" if command.verb == "export" else command.service.capitalize()
             what = "Changes" if isinstance(command, GatehouseAudit) else what
-            named = context.titles.get(command.ref or "", command.ref) or getattr(command, "text", None)
             filters = [*filter(None, [named]), *(" ".join(each) for each in filters_of(command).items())]
             return f"{what}: {', '.join(filters) or 'all'}"
-        case RulesHistory(ref=str(ref)) | RulesCheck(ref=str(ref)):
-            return f"{command.title()}: {context.titles.get(ref, ref)}"
         case _:
-            return command.label or command.summary
+            return f"{command.title()}: {named}" if named else command.label or command.summary
 
 
 def preview(readings: Sequence[Command], context: Context, *, asked: str, facts: str = "", note: str = "") -> Message:

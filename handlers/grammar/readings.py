@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
 from bot.rules.lint.coverage import to_switch
 from bot.rules.model import USUAL_RULE_ID
-from bot.text.emails import BadEmail
 from bot.text.names import MIN_PART, fold_name
 from bot.text.times import Kind, ParsedTime, parse_since, parse_time
 from handlers.gatehouse.commands import (
@@ -28,19 +31,20 @@ from handlers.gatehouse.commands import (
     GatehouseStatus,
     GatehouseUndo,
     GatehouseWhoami,
+    GatehouseWhy,
 )
 from handlers.grammar.command import FILTER, Command, Unclear
 from handlers.grammar.fields import NUMBER, expand_rows, reason_in
 from handlers.grammar.known import MAX_READINGS, Known, Names, word_set
-from handlers.grammar.parser import VERBS, parse, refs_of
-from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at, time_in_reason
+from handlers.grammar.parser import LISTS, VERBS, parse, refs_of
+from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at, wish_in_reason
 from handlers.grammar.tokens import WEB, Word, clean_text, split, strip_email, urls_typed
 from handlers.grammar.vocabulary import (
     AFTER_ALL,
     ASKING,
-    AT_ONCE,
     BECAUSE,
     BEING,
+    CORRECT,
     EXCEPT,
     FILES,
     FILLERS,
@@ -111,15 +115,9 @@ MAX_NAME_WORDS: Final = 12
 MAX_PART_WORDS: Final = 4
 MAX_URL_IN_NAME: Final = 120
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
+NOISE: Final = re.compile(r"\b(?:from now on|oh no)\b,? ?", re.IGNORECASE)
+NAME: Final = re.compile(r"(?=.{3})[^\W\d_]+(?:[-’'][^\W\d_]+)*")
 HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
-ADDRESSEE: Final = re.compile(r"""(?:"[^"]{1,80}"|(?:[^\W\d_a-z][\w.'-]{0,40} ){1,3}) ?<([^<>\s@]+@[^<>\s]+)>""")
-"""A person as mail programs write one: ``Tom Meier <tom@example.com>``."""
-
-TIME: Final = r"(?=\d|(?:mon|tue|wed|thu|fri|sat|sun|tom|noon|midn))"
-TURNED: Final = re.compile(
-    rf"(?i)(?:,|\band|\bthen) (?:(?:then|put|turn|switch|it|back) )*(?:off|back|on(?= at | again ))(?: again)?(?: at| on)? {TIME}"
-)
-"""Before the end of “on at 9 and off again at 10”."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +134,8 @@ class Readings:
     """The services and sites whose names could not be read in time."""
     impossible: Impossible | None = None
     """What the text asks for, or has a word of, and can't be done."""
+    nothing: str = ""
+    """The name of nothing that exists."""
     is_guess: bool = False
     """Whether the commands may be about something else than the text, so that they are only offered."""
 
@@ -162,8 +162,8 @@ class Sentence:
     people: list[list[str]] = field(default_factory=list)
     part: str = ""
     """The words of the last mention that is only a part of a name."""
-    stranger: bool = False
-    """Whether such a part stands beside another word that may belong to the name: of somebody else, then."""
+    stranger: str = ""
+    """Such a part with the words beside it that may belong to the name: of somebody else, then."""
     named: set[str] = field(default_factory=set)
     """The words that are parts of names."""
     spoken: list[str] = field(default_factory=list)
@@ -179,6 +179,8 @@ class Sentence:
     act: str = ""
     verb: str = ""
     question: str = ""
+    typos: Sequence[str] = ()
+    """Words that were read as others that are nearly the same."""
     is_quoted: bool = False
     """Whether it has somebody else's words."""
 
@@ -199,6 +201,15 @@ class Sentence:
     def after(self, at: int) -> str | None:
         """Return the word after that at *at*; None at the end."""
         return self.words[at + 1] if at + 1 < len(self.words) else None
+
+    def text(self, run: range) -> str:
+        """Return the words at *run* as they were typed."""
+        return " ".join(self.typed[run.start : run.stop]).strip(AFTER_ALL)
+
+    def may_name(self, at: int) -> bool:
+        """Return whether there is a word at *at* that may belong to a name."""
+        word = self.words[at] if 0 <= at < len(self.words) else ""
+        return word not in NO_NAMES | {""} and bool(NAME.fullmatch(self.typed[at].strip(AFTER_ALL)))
 
     @property
     def kinds(self) -> str:
@@ -232,18 +243,10 @@ class Sentence:
         return [(key,) for key in unclear[0]] if len(mentions) == 1 else []
 
     def find_left(self, idle: Collection[str]) -> list[str]:
-        """Return the words left over that aren't *idle*, as they were typed; adjacent ones, and what is between, are joined."""
-        runs: list[list[str]] = [[]]
-        between: list[str] = []
-        for word, typed in zip(self.words, self.typed, strict=True):
-            if word in {"", ","}:
-                runs, between = [*runs, []], []
-            elif word in idle:
-                between.append(typed)
-            else:
-                runs[-1] += [*(between if runs[-1] else []), typed]
-                between = []
-        return [text for run in runs if (text := " ".join(run).strip(AFTER_ALL))]
+        """Return the words left over that aren't *idle*, as they were typed; adjacent ones are joined."""
+        pairs = groupby(zip(self.words, self.typed, strict=True), key=lambda pair: pair[0] in {"", ",", *idle})
+        runs = (" ".join(typed for _, typed in run) for is_taken, run in pairs if not is_taken)
+        return [text for run in runs if (text := run.strip(AFTER_ALL))]
 
 
 def read(root: str, text: str, known: Known) -> Readings:
@@ -251,13 +254,31 @@ def read(root: str, text: str, known: Known) -> Readings:
 
     *root* is empty where none was given. Raises Unclear for a time that could mean several things, and for what lacks a rule.
     """
-    words = split(TURNED.sub(" until ", ADDRESSEE.sub(r"\1", clean_text(text))))
+    words = split(NOISE.sub("", clean_text(text)))
     while words and words[0].keyword.lstrip("/") in VERBS.keys() - {root}:
         root, words = words[0].keyword.lstrip("/"), words[1:]
     if len(words) + text.count(",") > MAX_WORDS:
         return Readings()
-    said = _take_apart(Sentence(root, known), words)
+    readings = _read_words(Sentence(root, known), words)
+    if readings.meant or readings.impossible or not all(getattr(each, "text", "") for each in readings.commands):
+        return readings
+    corrected = [replace(word, text=_correct_word(word, known)) for word in words]
+    typos = [word.text for word in words if word not in corrected]
+    return _read_words(Sentence(root, known, typos=typos), corrected) if typos else readings
+
+
+def _read_words(said: Sentence, words: Sequence[Word]) -> Readings:
+    said = _take_apart(said, words)
     return _offer(said) or _answer(said)
+
+
+def _correct_word(word: Word, known: Known) -> str:
+    """Return the word of which *word* is a typo: a verb that deletes nothing, a topic, or a word of a rule's name."""
+    typed = bare(word.text)
+    if word.quoted or typed in NO_NAMES or not re.fullmatch(r"[a-z]{5,}", typed):
+        return word.text
+    near = process.extractOne(typed, [*CORRECT, *known.rules.words], scorer=OSA.distance, score_cutoff=1)
+    return near[0] if near and VERBS_OF.get(near[0]) != "delete" else word.text
 
 
 def runs_at_once(readings: Readings) -> Command | None:
@@ -272,26 +293,26 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
     """Whether *error*, which says what a command lacks, or what isn't there and what is like it, helps more than incomplete
     *readings* of the same text.
     """
-    if not readings.unread or readings.meant or readings.impossible:
+    is_search = readings.commands and all(getattr(each, "text", "") for each in readings.commands)
+    if readings.meant or readings.impossible or not (readings.unread or is_search):
         return False
-    if isinstance(error, BadEmail) and error.name:  # not where it has few words of a name, as in “why did my change …”
-        names = [bare(each) not in NO_NAMES for each in error.name.split()]
-        return sum(names) * 2 >= len(names) and not any(isinstance(each, CARDS) for each in readings.commands)
+    if isinstance(error, NotOne):
+        return bool(error.near or error.gap or is_search)
+    has_card = any(isinstance(each, CARDS) for each in readings.commands)
     if isinstance(error, Unclear):
-        if any(kind.verb in ASKING for kind in error.about):  # “which colleague …” asks for no URL
-            return error.has_verb and not readings.commands
-        # Of “grant anna for 7d”, all is read but what is missing.
+        # “which colleague …” asks for no URL; of “grant anna for 7d”, all is read but what is missing
+        asks = readings.commands and any(kind.verb in ASKING for kind in error.about)
         is_begun = error.lacks and all(each in VERBS_OF or parse_time(each.split(), 0) for each in readings.unread)
-        is_begun = is_begun or any(kind.writes and kind.verb in readings.unread for kind in error.about)
-        return error.has_verb and (bool(is_begun) or not _is_card(readings.commands))
-    return not isinstance(error, NotOne) or bool(error.near or error.gap)
+        return error.has_verb and not asks and (bool(is_begun) or not has_card)
+    name = getattr(error, "name", "").split()  # “why did my change …” has few words of one
+    return not name or (sum(bare(word) in NO_NAMES for word in name) * 2 <= len(name) and not has_card)
 
 
 # What a text names, the surest first.
 
 
 def _take_apart(said: Sentence, words: Sequence[Word]) -> Sentence:
-    left = _take_names(said, [part for word in _take_reason(said, words) for part in _split_at_commas(word)])
+    left = _take_names(said, _take_reason(said, words))
     said.spoken = ["" if word.quoted else bare(word.text) for word in left]
     marks = zip([word.text[-1:] for word in left], [*said.spoken[1:], ""], strict=True)
     explains = PRONOUNS | {"i", "we"}  # “…, he asks me every day”
@@ -313,13 +334,6 @@ def _take_reason(said: Sentence, words: Sequence[Word]) -> Sequence[Word]:
         return words  # “since when”, “since yesterday”
     said.because = reason_in([replace(words[at], text="because"), *words[at + 1 :]])
     return words[:at]
-
-
-def _split_at_commas(word: Word) -> list[Word]:
-    if word.quoted or WEB.match(word.text) or "," not in word.text.strip(AFTER_ALL):
-        return [word]
-    *first, last = [part for part in word.text.split(",") if part]
-    return [*(replace(word, text=f"{part},") for part in first), replace(word, text=last)]
 
 
 def _take_names(said: Sentence, words: Sequence[Word]) -> list[Word]:
@@ -349,15 +363,11 @@ def _take_name(said: Sentence, text: str) -> bool:
 def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
     left: list[Word] = []
     texts, at = ["" if word.quoted else word.text for word in words], 0
-    window = {"between": "from", "and": "to"} if "between" in texts else {}  # as a change has it
-    clocks = [window.get(text, text) for text in texts]
     while at < len(words):
-        time = time_at(clocks, at)
+        time = time_at(texts, at)
         if time is None:
             left.append(words[at])
         else:
-            while left and left[-1].keyword in {"but", "only", "just"}:
-                left.pop()
             turned = {word.keyword for word in left} & {"turn", "switch", "put", "on", "off"}
             is_on = turned in ({"turn"}, {"switch"}, {"put"}) or {*texts[at + 1 : at + 2]} & word_set(
                 "from until till for"
@@ -385,8 +395,7 @@ def _expiry(time: ParsedTime) -> Expiry | None:
     if time.kind not in {Kind.LENGTH, Kind.END}:
         return None
     keyword, words = "for" if time.kind is Kind.LENGTH else "until", time.text.rstrip(AFTER_ALL).split()
-    ends = filter(None, (expiry_in(keyword, " ".join(some)) for some in (words, words[1:])))
-    return next((each for each in ends if (each.seconds, each.wall) == (time.seconds, time.wall)), None)
+    return expiry_in(keyword, " ".join(words)) or expiry_in(keyword, " ".join(words[1:]))
 
 
 def _take_form(said: Sentence, word: Word) -> bool:
@@ -413,12 +422,19 @@ LED_IN: Final = (FILLERS - ASKING) | {"", ",", "since", "until"}
 """Words that may come before the first one of a question: “since when”, “by whom”."""
 
 
+CAN: Final = word_set("can could would will")
+SOMEBODY: Final = word_set("you u we someone somebody")
+
+
 def _take_question(said: Sentence, *, is_asked: bool) -> None:
     """Note the word that makes a text a question: “can you …” makes none, and a complaint asks why."""
     first = next((at for at, word in enumerate(said.words) if word not in LED_IN), 0)
     after = said.words[first : first + 2]
-    if {*after[:1]} & {"can", "could", "would", "will"} and {*after[1:]} & {"you", "we", "someone", "somebody"}:
-        said.take(first, 2)
+    asks = next((at for at, word in enumerate(said.words) if word in CAN and said.after(at) in SOMEBODY), None)
+    if asks is not None and said.before(asks) not in ASKING:
+        said.take(asks, 2)
+    elif said.before(first) == "," and after[:1] == ["has"] and not is_asked:
+        return  # “mona has a new address”
     elif after and after[0] in ASKING and after != ["is", "now"]:
         said.question = after[0]
     elif is_asked or not {"can't", "cant", "cannot", "couldn't", "unable"}.isdisjoint(said.words):
@@ -442,8 +458,8 @@ def _take_verb(said: Sentence) -> None:
         if is_no_verb or (words[at] in STATUSES and _is_state(said, at)):
             continue
         act, places = VERBS_OF.find_at(words, at) or ("", [])
-        if said.root == "members" and act in {"block", "redirect", "copy"}:
-            continue  # “anna wants to cancel, remove her”
+        if is_end and words[at] in TYPES and not SEVERAL.isdisjoint(words[:at]):
+            continue  # “everything that we block”
         if act and not (may_be_noun and len(places) == 1 and words[at] in OFTEN_NOUNS):
             said.act, said.verb = act, " ".join(words[place] for place in places)
             if act in CHANGES and said.question in said.verb.split():
@@ -468,9 +484,10 @@ def _take_segments(said: Sentence) -> None:
         if name:
             (said.lacking if lacks else said.segments).append(name)
             said.take(at)
-        elif word in said.known.sites and (said.is_about_members or said.before(at) in SITES_AFTER) and not said.site:
-            said.site = said.known.sites[word]
-            said.take(at)
+        elif word in said.known.sites and (said.is_about_members or {*said.words[max(0, at - 2) : at]} & SITES_AFTER):
+            is_kept = said.site is not None and said.act in CHANGES  # the second of two sites: a question is about both
+            said.site = said.site if is_kept else said.known.sites[word] if said.site is None else ""
+            said.words[at] = word if is_kept else ""
         lacks = word in LACKING or (lacks and word in IDLE | {"have", "has", "on", "in"})
 
 
@@ -515,9 +532,10 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> 
             some = said.words[at : at + length]
             text = " ".join(some).replace("-", " ")  # “gift-cards”
             is_common = {some[0], some[-1]} & NEVER_NAMES or TYPES.keys() | TOPICS.keys() | {"new", "old"} >= {*some}
-            is_common = is_common or (text in said.known.sites and said.before(at) in SITES_AFTER)
             is_part = not names.find_exact(text)
-            is_common = is_common or (some[0] in VERBS_OF and (not is_first or (length == 1 and is_part)))
+            is_common = is_common or (
+                some[0] in VERBS_OF and (not is_first or (length == 1 and is_part and said.after(at) != "rules"))
+            )
             is_short = len(text) < MIN_PART and is_part
             short = {word for word in some if len(word) < MIN_PART}  # “im new” is no image
             if is_common or is_short or not (is_first or said.before(at) in joins):
@@ -527,8 +545,9 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> 
                 found = names.find_mentioned(text := text.removesuffix("s"))  # “pauls access”
             found = [key for key in found if short <= {*said.known.titles.get(key, text).casefold().split()}]
             if 0 < len(keys := _nearest(said, found)) <= MAX_READINGS:
-                beside = {said.before(at), said.after(at + length - 1) or ""} - NO_NAMES  # “paul quist”, who left
-                said.stranger |= (names is said.known.members or length == 1) and any(map(str.isalpha, beside))
+                begins, end = at - said.may_name(at - 1), at + length + said.may_name(at + length)
+                if end - begins > length and (names is said.known.members or length == 1):
+                    said.stranger = said.text(range(begins, end))  # “paul quist”, who left
                 said.take(at, length)
                 said.part = text
                 said.named |= {*some}
@@ -550,24 +569,15 @@ def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
 
 # What is offered.
 
-PLACES: Final[Mapping[type[Command], frozenset[str]]] = {
-    RulesOff: word_set("for from"),
-    RulesOn: word_set("for back"),
-    RulesGroup: word_set("for from all back"),
-    RulesDelete: word_set("for from"),
-    RulesMake: word_set("go goes from for to into everyone everybody all any anything able open new -> --> => →"),
-    RulesNew: word_set("from for to new"),
-    RulesSet: word_set("from to into at destination"),
-    MembersAdd: word_set("to into on new as with"),
-    MembersGrant: word_set("to into for on in"),
-    MembersRevoke: word_set("from for on in out away off"),
-    MembersRemove: word_set("from on in"),
-    MembersOffboard: word_set("from everywhere"),
-    MembersMove: word_set("from to email mail new her his their"),
-    GatehouseFreeze: word_set("to on all any everything change changes"),
-    GatehouseUndo: word_set("last change that it what just did"),
+PLACES: Final[Mapping[str, frozenset[str]]] = {
+    "rules": word_set(
+        "for from back to into at go goes open under everyone everybody able new destination -> --> => →"
+    ),
+    "members": word_set("to into on in as with new has email mail her his their"),
+    "gatehouse": word_set("to on any change changes last that it what just did"),
 }
-"""The small words that each kind of change has a place for."""
+"""The small words that the changes of each service have a place for."""
+LEAVING: Final = MembersRevoke | MembersRemove | MembersOffboard
 
 
 def _offer(said: Sentence) -> Readings | None:
@@ -576,55 +586,68 @@ def _offer(said: Sentence) -> Readings | None:
     asks = asks or "loop" in said.words or (said.act == "redirect" and not LISTED.isdisjoint(said.words))
     is_grant = said.expiry or not {"need", "needs"}.isdisjoint(said.words)
     act = said.act or ("redirect" if said.urls and said.expiry else "grant" if is_grant else "")  # “anna vip for 7d”
+    act = "move" if act in {"", *LOOKING} and not said.segments and _move(said) else act
     make = None if asks else CHANGES.get(act, {}).get(said.kinds)
     changes = _read_back(said, make(said)) if make else ()
     if not 0 < len(changes) <= MAX_READINGS:
         return None
     idle = _idle_in_changes(said, changes)
     strangers = _strangers(said.known, changes)
-    unread = (*_unread(said, changes, idle), *strangers)
+    unread = _unread(said, changes, idle)
     words = {bare(word) for text in unread for word in re.sub(r"\bon (?=\S)", "", text).split()}
     verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | words & {"who", "when", "why", *SEVERAL}
     is_one = verbs <= {said.act, *LOOKING, *(["set"] if said.act == "move" else [])}
     is_one = is_one and REVERSING.isdisjoint({*said.words} & {*said.asked})
-    if (said.is_quoted or not is_one) and said.verb != "rename":
+    titles = [said.known.titles.get(ref, "").casefold() for each in changes for ref in refs_of(each)]
+    verbs_of_names = {title.partition(" ")[0] for title in titles} - {*said.part.split()} if said.part else set()
+    is_of_name = said.act in map(VERBS_OF.get, verbs_of_names)  # “stop the polling”
+    if (said.is_quoted or is_of_name or not is_one) and said.verb != "rename":
         return None  # “old shop off and chat widget on” asks for two changes
-    if not unread:
+    if not unread and not strangers:
         return Readings(changes)
     is_joined = not {"and", "both", "&", "+"}.isdisjoint(said.spoken) or all(len(refs_of(each)) < 2 for each in changes)
-    is_another = not is_joined or (said.part and (said.stranger or _unknown_name(said)))
-    if (said.start and not said.expiry) or len(said.segments) > 1 or is_another:
-        return None  # “revoke it, she left on friday”: the time may be a part of what isn't understood
-    if impossible := find_impossible(said):
-        unread = (*_unread(said, changes, idle | {*impossible.words}), *strangers)
+    is_another = not is_joined or (said.part and (said.stranger or _unknown_name(said, changes)))
+    if is_another or find_impossible(said):
+        return None
+    if said.start and not said.expiry:
+        # “revoke it, she left on friday”: the time may be a part of what isn't understood
+        unread, said.start = (*unread, said.start.as_typed), None
+        changes = tuple(each.with_fields(start=None) if each.has("start") else each for each in changes)
     shown = _read_back(said, _look_at(said)[0])[:MAX_READINGS]
-    return Readings(shown, unread, changes, impossible=impossible, is_guess=bool(impossible))
+    return Readings(shown, unread, changes, nothing=", ".join(strangers))
 
 
-def _unknown_name(said: Sentence) -> str:
-    """Return the words that aren't understood before “rule” or a type, as in “the outlet redirect”, or alone in a question."""
-    for at, word in enumerate(said.words):
-        begins = at
-        while word in {*TYPES, "rule"} - LISTED and begins and said.words[begins - 1] not in NO_NAMES | {""}:
-            begins -= 1
-        if begins < at and said.before(begins) not in {"a", "an", "any"}:
-            return " ".join(said.typed[begins:at])
-    left = said.find_left(NO_NAMES) if said.act in {"", "show"} and not said.kinds else []
-    longest = {1} if said.is_about_members else {0, 1, 2, 3}
-    if len(left) != 1 or ":" in left[0] or left[0].count(" ") not in longest:
-        return ""
-    is_rule = "rule" in said.words and not {"for", "about", "called", "named"}.isdisjoint(said.words)
-    return left[0] if said.root == "members" or is_rule or (said.is_about_members and left[0].istitle()) else ""
+def _unknown_name(said: Sentence, commands: Sequence[Command]) -> str:
+    """Return words that may be a name: by “rule” or after “group”; with no *commands*, two in capitals or after NAMING."""
+    runs: list[range] = []
+    for at in filter(said.may_name, range(len(said.words))):
+        before = said.typed[at - 1]
+        is_next = runs and runs[-1].stop == at and before[-1] not in AFTER_ALL
+        is_next = is_next and before.istitle() == said.typed[at].istitle()
+        runs[-1:] = [range(runs[-1].start, at + 1)] if is_next else [*runs[-1:], range(at, at + 1)]
+    types = {*TYPES, "rule"} - LISTED
+    typed = [*map(bare, said.typed), ""]
+    found = [run for run in runs if typed[run.stop] in types and said.before(run[0]) not in {"a", "an", "any"}]
+    found += [run for run in runs if said.before(run[0]) in {"group", "rule"}]
+    if said.kinds == "segment" or not commands:
+        is_asked = said.act in CHANGES and not said.question and (not said.kinds or said.act in OF_PEOPLE)
+        named = [run for run in runs if said.words[run[0]] not in IMPOSSIBLE]  # unlike “Welche Regeln …”
+        found += [run for run in named if len(run) > 1 and said.text(run).istitle()]
+        leads = NAMING | {""} if said.is_about_members else NAMING
+        found += [run for run in runs if is_asked or (not said.kinds and said.before(run[0]) in leads)]
+    return next((said.text(run) for run in found if len(run) <= MAX_PART_WORDS), "")
+
+
+NAMING: Final = word_set("is are does do has did was had a an any the called named about for there our")
+"""Words before a name."""
 
 
 def _strangers(known: Known, changes: Sequence[Command]) -> tuple[str, ...]:
     """Return the emails of which *changes* take it that they are those of members, and no site knows them."""
-    if known.missing:
-        return ()
     named = dict.fromkeys(email for each in changes for email in each.emails if email not in known.sites_of)
     there = {each.casefold() for each in known.sites_of} if named else set()
     # Of an invisible character in an email something better is told.
-    return tuple(email for email in named if email.casefold() not in there and email.isprintable())
+    return tuple(each for each in named if each.casefold() not in there and each.isprintable() and not known.missing)
 
 
 def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
@@ -632,11 +655,12 @@ def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
     types = {rule.rule_type for rule in rules if rule} | {getattr(each, "type", None) for each in changes}
     idle = {*IDLE, *(word for word, kind in TYPES.items() if kind in types)}
     idle |= {word for rule in rules if rule for word in fold_name(rule.title).split()}
-    idle |= AT_ONCE if said.start is None else frozenset()
-    idle |= SEVERAL | {"on", "rules"} if said.urls and said.act in {"on", "off"} else set()
     for each in changes:
-        idle |= PLACES.get(type(each), frozenset())
+        idle |= PLACES[each.service] | ({"for"} if each.has("segments") else set())
+        idle |= word_set("from out away off") if isinstance(each, LEAVING) else frozenset()
         idle |= SEVERAL | MEMBERS | {"rules"} if len(refs_of(each)) > 1 else frozenset()
+        idle |= word_set("all any anything everything") if not refs_of(each) else frozenset()
+    idle |= {"everything", "on", "rules"} if said.urls and said.act in {"on", "off"} else set()
     return idle
 
 
@@ -668,8 +692,8 @@ def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) 
         for name in names
         if (value := getattr(said, name)) and not any(getattr(each, name, None) for each in commands)
     ]
-    in_reasons = filter(None, (time_in_reason(each) for each in commands if each.writes))
-    return tuple(dict.fromkeys([*said.find_left(idle), *unused, *said.other_times, *in_reasons]))
+    in_reasons = filter(None, (wish_in_reason(each) for each in commands if each.writes))
+    return tuple(dict.fromkeys([*said.typos, *said.find_left(idle), *unused, *said.other_times, *in_reasons]))
 
 
 def _of_all(*kinds: Callable[[tuple[str, ...]], Command]) -> Make:
@@ -723,14 +747,22 @@ def _redirect(said: Sentence) -> list[Command]:
     made: list[Command] = []
     for source in _with_host(first, said, second):
         (destination,) = _with_host(second, said, source)
-        there = [ref for ref in said.known.rules.find_url(source) if said.known.is_redirect(ref)]
+        found = (said.known.by_id[ref] for ref in said.known.rules.find_url(source))
+        there = [rule.id for rule in found if rule.rule_type == "Redirect" and len(rule.pairs or ()) == 1]
         made += [RulesSet((ref,), (("destination", destination),)) for ref in there]
         if not there:
-            made.append(RulesMake("Redirect", source, destination, f"{_short(source)} to {_short(destination)}"))
+            reach = "below" if {"everything", "under"} & {*said.words} else None
+            name = f"{_short(source)} to {_short(destination)}"
+            made.append(RulesMake("Redirect", source, destination, name, match=reach))
     return made
 
 
 def _set_destination(said: Sentence) -> list[Command]:
+    """Return the change of the destination of redirects; the form of other rules, which may take no URL there."""
+    rules = [said.known.by_id.get(ref) for refs in said.choices for ref in refs]
+    # “send half of /deals to the landing page” names no destination
+    if said.led[0] not in TO | {"at"} or any(rule and rule.rule_type != "Redirect" for rule in rules):
+        return _of_one(RulesEdit)(said)
     return [RulesSet(refs, (("destination", said.urls[0]),)) for refs in said.choices]
 
 
@@ -759,7 +791,7 @@ def _move(said: Sentence) -> list[Command]:
 
 def _offboard(said: Sentence) -> list[Command]:
     everywhere = () if said.site else (MembersOffboard,)
-    here = () if said.verb == "offboard" and everywhere else (MembersRemove,)
+    here = () if said.verb.endswith(("offboard", "everywhere")) and everywhere else (MembersRemove,)
     return _of_all(*everywhere, *here)(said)
 
 
@@ -804,23 +836,25 @@ CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
 
 
 def _answer(said: Sentence) -> Readings:
-    """Return commands that show what a text names or asks about; what isn't understood of it is unread.
-
-    They are only offered where they may be about something else: other people of a part of a name, another service than the one
-    that is asked, a list from which something is to be left out.
-    """
-    unknown = _unknown_name(said)
+    """Return commands that show what a text names or asks about, or that search for what it may name."""
     _take_filters(said)
     commands, words = _look_at(said)
-    if unknown and not said.kinds:
-        kind = MembersList if said.is_about_members else RulesList
-        commands, said.named = [kind(unknown), *_show_views(said)[0]], {bare(word) for word in unknown.split()}
-        words = frozenset(said.named if said.act not in CHANGES else ())
+    name = _unknown_name(said, commands)
+    nothing = name if said.kinds == "segment" else said.stranger
+    searches: list[Command] = []
+    if name and not said.kinds and commands in ([], [RulesList()]):
+        is_rule = said.root == "rules" or "rule" in said.words or "rule" in CHANGES.get(said.act, ())
+        is_rule = is_rule and not said.is_about_members
+        is_person = not is_rule and (said.is_about_members or said.act in OF_PEOPLE or (name.istitle() and " " in name))
+        searches = [*([] if is_person else [RulesList(name)]), *([] if is_rule else [MembersList(name)])]
+        commands, said.named = [*searches, *_show_views(said)[0]], {*map(bare, name.split())}
+        words = frozenset(said.named if len(searches) == 1 else ())
     shown = _read_back(said, commands)[:MAX_READINGS]
     unread = _find_unread(said, shown, words)
-    impossible = find_impossible(said) if unread or not shown or isinstance(shown[0], GatehouseHelp) else None
-    is_lost = said.act in {"off", "on", "delete", "edit", "copy"} and not impossible and said.root != "members"
-    if not shown and is_lost and not said.find_left(FILLERS | PRONOUNS):
+    is_seen = shown and not isinstance(shown[0], (GatehouseHelp, *RECORDS))
+    impossible = find_impossible(said) if unread or not is_seen else None
+    is_of_rules = "rule" in CHANGES.get(said.act, ()) and said.root != "members"
+    if is_of_rules and not (shown or impossible or said.find_left(FILLERS | PRONOUNS)):
         parse("rules", said.act)  # which asks for the rule
     if impossible and not (_is_card(shown) and said.act not in CHANGES and said.question not in {"can", "could"}):
         shown = tuple(each for each in shown if each not in (GatehouseHelp(), RulesList(), MembersList()))
@@ -829,7 +863,9 @@ def _answer(said: Sentence) -> Readings:
         rest = _find_unread(said, shown, words | {*impossible.words})
         unread = tuple(each for each in rest if each not in {*impossible.words, said.verb})
         return Readings(shown, unread, impossible=impossible, is_guess=True)
-    return Readings(shown, unread, impossible=impossible, is_guess=_is_guess(said, shown, unread))
+    is_guess = len(searches) != 1 and _is_guess(said, shown, unread)
+    unread = tuple(each for each in unread if each not in nothing)
+    return Readings(shown, unread, impossible=impossible, is_guess=is_guess, nothing=nothing)
 
 
 def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]) -> tuple[str, ...]:
@@ -841,7 +877,7 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
     is_past = any(isinstance(each, RECORDS) for each in shown)
     idle -= set() if is_past else {"when", "why", *({"who"} if is_card else ())} - {said.question}
     looks = LOOKING if is_past else LOOKING - {"history"}
-    is_told = said.act not in {"", *looks} and not asks_how and not (said.question and said.verb in TYPES)
+    is_told = said.act not in {"", *looks} and not (asks_how or said.typos or (said.question and said.verb in TYPES))
     has = {"status", "type", "who"} if is_card or asks_how else set()
     has |= {name for name in said.filters if any(getattr(each, name, None) for each in shown)}
     filters = [typed for name, (_, typed) in said.filters.items() if name not in has]
@@ -854,7 +890,8 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
 
 def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -> bool:
     """Whether *shown* may be about something else than the text, of which *unread* is not understood."""
-    if any({said.root, each.service} == {"rules", "members"} for each in shown) or (said.stranger and said.people):
+    is_stranger = said.stranger and (said.people or _is_card(shown))
+    if any({said.root, each.service} == {"rules", "members"} for each in shown) or is_stranger:
         return True
     if not unread:
         return False
@@ -862,9 +899,8 @@ def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -
         # “Nothing is pending” answers no half of a question, nor does a list without what to leave out of it.
         is_search = said.act not in CHANGES and all(isinstance(each, RulesList) or each.ref for each in shown)
         return not is_search or bool(REVERSING & {bare(word) for each in unread for word in each.split()})
-    is_asked = (said.question or said.act == "why" or said.segments) and len(said.people) == 1
     is_part = bool(said.part) and " " not in said.part
-    return bool((said.rules and is_part) or (said.people and (is_part or len(said.people) > 1) and not is_asked))
+    return bool((said.rules and is_part) or len(said.people) > 1)
 
 
 def _is_card(shown: Sequence[Command]) -> bool:
@@ -881,15 +917,13 @@ def find_impossible(said: Sentence) -> Impossible | None:
     spoken = ["" if word in said.named else word for word in said.asked]
     spoken = ["site" if word in said.known.sites else word for word in spoken]
     spoken = ["percent" if PERCENT.fullmatch(word) else "ip" if ADDRESS.fullmatch(word) else word for word in spoken]
-    is_list = said.act not in CHANGES  # “make ben vip, but not on docs” compares nobody
-    found = [each for each in IMPOSSIBLE.find(spoken) if is_list or not each[0].nearest.endswith(" list")]
+    found = IMPOSSIBLE.find(spoken)
     places = [place for told, some in found if told == found[0][0] for place in some]
     return replace(found[0][0], words=tuple(said.spoken[place] for place in places)) if found else None
 
 
 PERCENT: Final = re.compile(r"\d+(?:[.,]\d+)?%")
 ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
-"""An IP address, or a range of them."""
 
 
 def _take_filters(said: Sentence) -> None:
@@ -900,9 +934,7 @@ def _take_filters(said: Sentence) -> None:
         before, after = said.before(at), said.after(at)
         is_turned = not (REVERSING - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
         is_state = _is_state(said, at)
-        is_mine = (
-            word == "i" and before in {"did", "have"} and said.question and {"miss", "missed"}.isdisjoint(said.words)
-        )
+        is_mine = word == "i" and before in {"did", "have"} and said.question and after not in {"miss", "missed"}
         is_type = is_of_rules and word in TYPES and ({word, after} & LISTED or TYPES[word] in {"Redirect", "Cancel"})
         if word in {"on", "by"} and after == "":
             said.take(at)
@@ -912,7 +944,7 @@ def _take_filters(said: Sentence) -> None:
             status = STATUSES[word] if before not in NEGATIONS else {"on": "off", "off": "on"}[STATUSES[word]]
             begins = at - (before in NEGATIONS | {"switched", "turned"} and is_state)
             _take_filter(said, "status", status, begins, at + 1)
-        elif is_type and not is_turned and said.led != ["to"]:
+        elif is_type and not is_turned and before != "many" and said.led != ["to"]:
             _take_filter(said, "type", type_word(TYPES[word]).casefold(), at, at + 1)
         elif (typed := FILTER.fullmatch(said.typed[at])) and (field := FILTERS.get(typed[1].lower())):
             _take_filter(said, field, typed[2].strip('"'), at, at + 1)
@@ -922,7 +954,6 @@ def _take_filters(said: Sentence) -> None:
             _take_filter(said, "who", "@me", at - (before == "by"), at + 1)
 
 
-LISTS: Final = (RulesList, MembersList)
 FILTERS: Final = {part.shown.partition(":")[0]: name for kind in LISTS for name, part in kind.parts().items()}
 MENTION: Final = re.compile(r"<@[^<>]+>|@(?!gatehouse)[\w.-]+", re.IGNORECASE)
 GOING: Final = word_set("go goes going went log sign include including")
@@ -936,18 +967,22 @@ def _take_filter(said: Sentence, name: str, value: str, at: int, end: int) -> No
 
 
 def _look_at(said: Sentence) -> Shown:
-    """Return commands that show each thing that is named, or what is asked for; and the words of the text that they show.
-
-    A part of a name, or a segment, may be said by the way: of “is the shop frozen”, the freezes are shown as well.
-    """
+    """Return commands that show each thing that is named, or what is asked for; and the words of the text that they show."""
+    if said.act == "unfreeze":
+        return [GatehouseFreezes()], frozenset()
     (things, words), (views, topics) = _show_things(said), _show_views(said)
+    of_change = [*(key for mention in said.rules for key in mention), *(f"segment:{each}" for each in said.segments)]
+    if of_change and (GatehouseWhoami() in views or "approve" in said.spoken) and not said.people:
+        return [*views, *things, *map(GatehouseWhy, of_change)], topics | word_set("touch change approve allowed ok")
     if said.segments and said.people and {"all", "everyone", "everybody"} & {*said.words}:
         things = [MembersList(segment=said.segments[0]), *things]  # “everyone with beta, except olga”
     if said.rules and RulesCheck() in views:
-        return [RulesCheck(key) for mention in said.rules for key in mention], topics
+        checks = [RulesCheck(key) for mention in said.rules for key in mention]
+        return [*(things if said.act in CHANGES else ()), *checks], topics
     if things and (not views or not said.part or (" " in said.part and not (said.since and said.question == "what"))):
         return things, words
-    is_list = bool(said.segments or said.lacking or said.act in {"export", "import"} or not views)
+    is_filtered = said.filters.keys() - {"who"} and GatehouseHelp() not in views
+    is_list = said.segments or said.lacking or said.act in {"export", "import"} or is_filtered or not views
     lists, listed = _show_lists(said) if is_list and not things else (things, words)
     return [*views, *lists], topics | listed if lists else topics
 
@@ -975,20 +1010,15 @@ def _show_things(said: Sentence) -> Shown:
     shown: list[Command] = [RulesList(url=url.removeprefix("https://")) for url in lists]
     shown = shown or [RulesWhich(url) for url in urls]
     if said.act in CHANGES:  # it may have to change
-        shown = [*(RulesShow(key) for mention in said.rules for key in mention), *shown]
-    names = {"", *(said.known.titles[key].casefold() for key in said.groups)}
-    first = next((at for at, word in enumerate(said.spoken) if word in names), None)
-    is_turned = not (REVERSING - {"only"}).isdisjoint(said.spoken[:first])  # “except those of a group”
-    shown += [RulesList(group=said.known.titles[key]) for key in said.groups if not is_turned]
+        sources = (said.known.rules.find_url(url) for url in urls)
+        shown = [*(RulesShow(key) for mention in (*said.rules, *sources) for key in mention), *shown]
+    shown += [RulesList(group=said.known.titles[key]) for key in said.groups]
     is_when = said.question == "when" and {"until", "till", "does", "will"}.isdisjoint(said.spoken)
     asks = said.question or "who" in said.spoken
     past = PAST - {{"is": "done", "did": "did"}.get(said.question, "")}  # “is that done”, “did she pay”
     happened = said.act in {"history", "undo"} or is_when or bool(asks and past & {*said.words})
     searches = said.part and said.act in {"", "show"} and len(said.rules) == 1
     if searches := searches and (is_list or (len(said.rules[0]) > 1 and not said.question)):
-        states = {"on" if rule.active else "off" for key in said.rules[0] if (rule := said.known.by_id.get(key))}
-        if states.isdisjoint(said.filters.get("status", states)):
-            del said.filters["status"]  # “no rules” would be no answer: each row tells its state
         shown.append(RulesList(said.part))
     else:
         is_past = happened or (said.act not in CHANGES and (said.since or said.question in {"was", "were", "had"}))
@@ -1024,12 +1054,13 @@ def _show_views(said: Sentence) -> Shown:
     is_of_rights = said.act in CHANGES and said.question in {"may", "can", "am", "do", "why"}
     topics |= {"whoami"} if is_of_rights and ("i" in said.words or "who" in said.filters) else set()
     back = _look_back(said)
-    happened = said.filters.get("who", ("@me",))[0] != "@me" or said.act == "history" or PAST & {*said.words}
+    is_done = said.question not in {"is", "are"} and not PAST.isdisjoint(said.words)
+    happened = said.filters.get("who", ("@me",))[0] != "@me" or said.act == "history" or is_done
     topics |= {"audit"} if happened or said.since or (back and said.question) else set()
     # “Temporary changes” are about one thing.
     topics -= {"audit"} if len(topics) > 1 and (not back or "digest" in topics) else set()
     topics -= {"pending"} if said.question == "who" or "whoami" in topics else set()  # “who can approve”
-    if "help" in topics:
+    if "help" in topics and not said.urls:
         return [GatehouseHelp()], frozenset(said.words)
     words |= {"did", "last", "latest"} if "audit" in topics else set()
     return [view() for view in VIEWS if view.verb in topics], frozenset(words)
@@ -1038,8 +1069,6 @@ def _show_views(said: Sentence) -> Shown:
 def _look_back(said: Sentence) -> str | None:
     """Return since when a text asks what happened, in words that `GatehouseAudit` takes."""
     texts = [said.since, said.start and said.start.as_typed, *said.other_times]
-    if said.start and said.start.end and (begins := said.start.wall):
-        texts = [f"{begins.day} {begins.hour}:{begins.minute:02}"]
     for words in [text.replace("the weekend", "saturday").split() for text in texts if text]:
         since = " ".join(words[words[0] in {"since", "on", "at", "over"} :])
         if parse_since(since) and {"tomorrow", "next"}.isdisjoint(words):
@@ -1063,7 +1092,7 @@ def _show_lists(said: Sentence) -> Shown:
     if having or lacking:
         is_once = sum(word in LACKING - {"but"} for word in said.words) == 1  # “not without” isn't understood
         words = SEVERAL | LACKING if lacking and is_once else SEVERAL - {"both"}
-        return [MembersList(segment=having, without_segment=lacking)], words
+        return [MembersList(segment=each, without_segment=lacking) for each in said.segments or (None,)], words
     if said.act not in {"", "show"} and not said.filters:
         return [], frozenset()
     if said.filters.keys() - {"who"} and not PRONOUNS & {*said.words}:

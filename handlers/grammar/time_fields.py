@@ -221,14 +221,16 @@ UNTIL_NUMBER: Final = re.compile(r"\b(?:until|till?|bis) \d{1,2}[.!]?$", re.IGNO
 """An end that may be an hour, of the morning or the evening."""
 
 
-def time_in_reason(command: Command) -> str:
-    """Return the end of *command*'s reason, where it is a time that may be meant for the command; else nothing.
+def wish_in_reason(command: Command) -> str:
+    """Return the end of *command*'s reason, where it is a time or an exception, which may be meant for the command; else nothing.
 
     A reason in quotes is taken as a whole. And “at 2:50” without a day is often the time when something broke.
     """
     words = (command.because or "").split()
     if words[-1:] and words[-1].endswith('"'):
         return ""
+    if exception := re.search(r"(?i)\b(?:but not|except|unless)\b.*", " ".join(words)):
+        return exception[0]
     lacks_end = command.has("expiry") and command.expiry is None
     lacks_start = command.has("start") and command.start is None
     if lacks_end and UNTIL_NUMBER.search(" ".join(words)):

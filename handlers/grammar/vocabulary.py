@@ -57,14 +57,15 @@ VERBS_OF: Final = map_words(
         "make": "make create new add register set_up",
         "set": "change update set rename",
         "edit": "edit modify correct",
-        "copy": "copy clone replicate make_a_copy",
+        "copy": "copy clone replicate make_copy make_a_copy",
         "grant": "grant give upgrade allow let bump",
-        "revoke": "revoke take strip downgrade withdraw",
-        "offboard": "offboard ban kick kick_out left_the_company has_left has_quit has_resigned was_fired out_of_everything "
-        "out_everywhere",
-        "move": "move is_now new_mail new_email new_address new_adress changed…mail changed…email has_a_new_email has_a_new_mail",
-        "freeze": "freeze no_changes nobody_touch nobody_touches nobody_changes",
-        "undo": "undo revert rollback roll_back take_back take_it_back take_that_back",
+        "revoke": "revoke take strip downgrade withdraw should_not_be shouldn't_be",
+        "offboard": "offboard ban kick kick_out left_the_company has_left has_quit has_resigned was_fired is_gone leaves leaving "
+        "out_of_everything out_everywhere must_not_get_in remove…everywhere delete…everywhere offboard…everywhere",
+        "move": "move is_now new_mail new_email new_address new_adress moved_to changed…mail changed…email",
+        "unfreeze": "unfreeze lift lift…freeze",
+        "freeze": "freeze no_changes nobody_touch nobody_touches nobody_changes nobody_should_touch nobody_should_change",
+        "undo": "undo undone revert rollback roll_back take_back take_it_back take_that_back bring_it_back that_was_wrong",
         "export": "export download",
         "import": "import upload",
         "show": "show send_me get view info find search list see open look ls grep",
@@ -73,7 +74,7 @@ VERBS_OF: Final = map_words(
     }
 )
 """What each verb asks for."""
-LOOKING: Final = word_set("show why history export import")
+LOOKING: Final = word_set("show why history export import unfreeze")
 """What changes nothing."""
 OFTEN_NOUNS: Final = word_set(
     "on off new log get look start stop check test match open help info view list block point change set update let make left "
@@ -82,12 +83,10 @@ OFTEN_NOUNS: Final = word_set(
 """Verbs only at the beginning of a text, or at its end, since elsewhere they may be a part of a name."""
 IDLE: Final = word_set(
     "a an the please pls kindly thanks thank thx cheers hey hi hello oops gatehouse @gatehouse i we me you my our need needs "
-    "want wants is are be of and rule url urls link page site segment group member user customer account access address host "
-    "also too maybe thing things"
+    "want wants is are be of and rule url urls link links page pages site segment group member user customer account access "
+    "address host also too maybe thing things now right asap again immediately effective"
 )
 """Words that can't make a change another one."""
-AT_ONCE: Final = word_set("now right asap again immediately effective")
-"""Words that can't either, where the change has no start."""
 ASKING: Final = word_set(
     "can could would will should may do does did has have had was were is are am isn't aren't doesn't didn't hasn't can't cannot "
     "what what's whats whos which who who's whom whose when where where's how why if whether"
@@ -95,13 +94,12 @@ ASKING: Final = word_set(
 """Words that make a sentence a question, where it begins with one."""
 FILLERS: Final = (
     IDLE
-    | AT_ONCE
     | ASKING
     | word_set(
         "to from at into in on for with by its here there then just so still currently getting going goes go gets got happens "
         "happen wrong points leads end ends up out looping loops working longer any anything some many much count stuff rules "
         "members users customers accounts people about tell through able access reach enter get see log content name that own "
-        "say says said writes wrote thats match matches moment"
+        "say says said writes wrote thats match matches moment under still"
     )
 )
 """Words that the answer to a question may leave out."""
@@ -121,7 +119,7 @@ REVERSING: Final = NEGATIONS | word_set(
 """Words that may reverse a sentence: what it names is shown, and no change is said to be meant."""
 EXCEPT: Final = word_set("without except excluding minus but unless apart besides")
 """Words before what is to be left out of a list."""
-LACKING: Final = EXCEPT | NEGATIONS | word_set("lack lacks lacking w/o")
+LACKING: Final = EXCEPT | NEGATIONS | word_set("lack lacks lacking neither nor w/o")
 """Words before a segment that somebody hasn't."""
 SEVERAL: Final = word_set("all both every each everyone everybody everything")
 PRONOUNS: Final = word_set("it it's this them him her he she they these those")
@@ -130,6 +128,7 @@ STATUSES: Final = map_words({"off": "off inactive disabled deactivated stopped p
 TYPES: Final = map_words(
     {name: f"{name.casefold().removesuffix('s')} {name.casefold().removesuffix('s')}s" for name in KNOWN_TYPES}
     | {
+        "Script": "script scripts javascript",
         "Redirect": "redirect redirects redirected redirecting redirection",
         "Cancel": "cancel cancels block blocks blocked blocking",
     }
@@ -137,12 +136,12 @@ TYPES: Final = map_words(
 TOPICS: Final = map_words(
     {
         "check": "loop loops looping circles too_many_redirects duplicates dupes redundant do_the_same doing_the_same shadowed "
-        "conflict conflicts overlap fighting broken…rules",
+        "conflict conflicts overlap fight fighting broken…rules in_circles spins spinning back_and_forth never_loads twice",
         "segments": "segments plan tier tiers",
         "groups": "groups folders any_group which_group",
         "digest": "handover digest summary overview overnight",
         "freezes": "frozen freeze freezes froze locked nobody_changes nobody_touches no_changes",
-        "pending": "pending waiting queue outstanding undecided approve approval approvals request requests",
+        "pending": "pending waiting queue outstanding undecided approve reject deny decline approval approvals request requests",
         "planned": "timers expire expires expiring temporary ends ending planned plans scheduled starts reverts reverted live "
         "running_out runs_out run_out coming_up upcoming on_hold going_to will by_itself automatically",
         "audit": "change changes changed changing happened happen miss missed undo override overrides news lately",
@@ -174,11 +173,13 @@ NO_NAMES: Final = frozenset().union(
     *(FILLERS, REVERSING, LACKING, PRONOUNS, SEVERAL, PAST, TYPES, STATUSES, TOPICS),
     *(re.split("[_…]", verb) for verb in VERBS_OF),
     word_set(
-        ", and or plus as because lost lose loses asks tries tried paid pays bought left keeps more again first second last "
-        "other same next permanent"
+        ", and or plus as because lost lose loses asks tries tried paid pays bought left keeps more again first second last one "
+        "other same next permanent ones touching touch touches called named someone somebody anyone anybody"
     ),
 )
 """Words beside a part of a name that don't belong to it."""
+CORRECT: Final = [*filter(str.isalpha, (*VERBS_OF, *sorted(ASKING), *TOPICS, *TYPES, *sorted(MEMBERS)))]
+"""Words of which a word that isn't understood may be a typo."""
 AFTER_ALL: Final = ".,;:!?…"
 """Punctuation that may follow a word and means nothing."""
 
@@ -212,7 +213,7 @@ IMPOSSIBLE: Final = _read_impossible(
 Gatehouse blocks URLs, not IP addresses. > rules new block > ip ips subnet vpn firewall
 Gatehouse can’t tell countries, browsers or visitors apart: rules match URLs. > > visitors country countries geo geoip europe
     germany france italy russia china usa uk user_agent chrome safari googlebot bots crawlers iphone android device devices
-    mobile_users mobile_visitors cookie cookies referer if_header with_header logged_in_users
+    own_browser my_browser mobile_users mobile_visitors cookie cookies referer if_header with_header logged_in_users
 Rules have no order: of two that match a URL, either may act. > rules check > priority order_of above_the below_the wins
 A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test rollout rotate
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
@@ -226,14 +227,20 @@ Gatehouse can remove a member, but not erase their personal data. > > gdpr perso
 Gatehouse sets no reminders and watches nothing for you. > gatehouse planned > remind reminder alert notify_me ping_me let_me_know
     if…switch if…turn if…send if…off as_soon_as when_somebody when_someone
 Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate-limit throttle per_second
-Gatehouse sees no visits, sales or speed of your site. > > hits visits statistics stats how_many_visitors how_many_people
+Gatehouse sees no visits, sales or speed of your site. > > hits clicks visits statistics stats how_many_visitors how_many_people
     how_many_ppl how_many_requests sell slowing takes_ages conversion page_views refund billing revenue latency load_time
 A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
 Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate cert ssl tls cache caches
 Gatehouse can’t list who may do something: ask of one person, or see the card. > gatehouse whoami > who_can_approve who_can_delete
     who_can_change who_can_switch who_can_edit who_may who_must
-Gatehouse can’t tell which rules are still needed. > rules list sort:changed > still_need still_needed unused long_time stale
+Gatehouse can’t tell what is still needed; a list can be sorted by the last change. > rules list sort:changed > still_need
+    still_needed unused stale long_time longest oldest ages nobody…touched didn't_anyone
+Gatehouse reads English only. > gatehouse help > ich eine sind mir alle und wer welche wie warum nicht für mach schalte wurde
+    quién qué cuál está quiero para puedes
+Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall rota pager call_me page_me phone_number
+Gatehouse knows who has a segment, not what it opens. > members segments > users_see people_see members_see customers_see
+Gatehouse knows no orders, payments or courses. > > orders parcel parcels invoice invoices enrolled order_last did…pay did…order
 Who may do what is set in Gatehouse’s policy file. > gatehouse whoami > admin
 Lists can’t show what has no segment or group. > > no_segment no_segments without_any not_in_any_group not_in_a_group
     without_group don't_belong

@@ -223,13 +223,13 @@ class Dispatcher:
             return await self._answer_guess(act, typed, None) or reply
         except ShownFirst as first:
             return await self._preview(act, Readings((first.command,)), act.caller, first.facts)
-        except tuple(MISUNDERSTOOD) as error:
+        except MISUNDERSTOOD as error:
             if typed is None or isinstance(error, Certain):
                 raise
             if (guess := await self._answer_guess(act, typed, error)) is None:
                 if isinstance(error, Unclear) and (form := form_of_missing(error, typed, act.caller, self._gatehouse)):
                     return await self._run(form, act.caller, act.timer.began) if isinstance(form, Command) else form
-                NOT_UNDERSTOOD.labels(MISUNDERSTOOD[type(error)]).inc()
+                NOT_UNDERSTOOD.labels(type(error).__name__).inc()
                 raise
             return guess
 
@@ -250,6 +250,8 @@ class Dispatcher:
         if not (readings.commands or readings.meant or readings.missing or readings.impossible):
             return None
         if (meant := runs_at_once(readings)) is not None:
+            if readings.unread:  # who is not sure answers the person alone
+                caller = caller.with_place(public=False, replacing=caller.replacing)
             reply = await self._run(meant, caller, act.timer.began)
             act.caller = caller
             return _with_reading_line(reply, meant, await self._titles(), readings)
@@ -341,7 +343,9 @@ def _command_name(command: Command) -> str:
 
 def _with_reading_line(reply: Reply, command: Command, titles: Mapping[str, str], readings: Readings) -> Reply:
     """Return *reply* under a line on the *command* of *readings* that it answers, which nobody typed."""
-    return Private(with_reading_line(reply.message, command, titles, readings)) if isinstance(reply, Private) else reply
+    if not isinstance(reply, Private):
+        return reply
+    return replace(reply, message=with_reading_line(reply.message, command, titles, readings))
 
 
 def _is_rate_limited(request: Request) -> bool:

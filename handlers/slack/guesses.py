@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from bot.changes.freezing import NoFreeze
 from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
@@ -20,7 +21,7 @@ from handlers.blocks.messages import Message
 from handlers.changes.deleted import find_deleted
 from handlers.changes.requests import resolve_end, resolve_start, zone_of
 from handlers.changes.undo import find_undo, title_of_undo
-from handlers.errors import NoMember, NothingToUndo, NotOneGroup, UnknownSegment
+from handlers.errors import NoMember, NothingToExport, NothingToUndo, NotOneGroup, UnknownSegment
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
 from handlers.grammar.command import Command, Unclear
@@ -38,16 +39,9 @@ from handlers.slack.reply import Caller
 TIMEOUT: Final = 2.0
 """Seconds that the services have to list what exists: without names, URLs and emails are still recognised."""
 
-MISUNDERSTOOD: Final[Mapping[type[Exception], str]] = {
-    Unclear: "command",
-    NotOne: "rule",
-    BadEmail: "email",
-    NoMember: "member",
-    UnknownSegment: "segment",
-    NotOneGroup: "group",
-    NothingToUndo: "change",
-}
-"""Errors of a command that names nothing that exists, so that its text may mean something else; with what was looked up."""
+NOT_THERE: Final = (NothingToUndo, NothingToExport, NoFreeze)
+MISUNDERSTOOD: Final = (Unclear, NotOne, NotOneGroup, BadEmail, NoMember, UnknownSegment, *NOT_THERE)
+"""Errors of a command that names nothing that exists, so that its text may mean something else."""
 
 
 class Guesses:
@@ -67,8 +61,11 @@ class Guesses:
 
         Raises Deleted where what it names was removed, and nothing else is called so.
         """
-        if (isinstance(error, UnknownSegment) and error.meant) or (isinstance(error, NotOne) and error.gap):
-            return Readings()  # a typo in a command that is otherwise as it should be, or a name that others may have
+        is_sentence = any((getattr(command, name, None) or "").count(" ") > 1 for name in ("what", "text", "change"))
+        is_sentence |= isinstance(error, NothingToUndo) and not any(map(str.isdigit, error.asked or "0"))  # “undo that”
+        is_typo = isinstance(error, UnknownSegment) and error.meant
+        if is_typo or (isinstance(error, NotOne) and error.gap) or (isinstance(error, NOT_THERE) and not is_sentence):
+            return Readings()  # the command is otherwise as it should be, or others may have the name
         if isinstance(error, Unclear) and error.lacks and not typed[1].partition(" ")[2]:
             return Readings()  # the verb of a command alone: what it is about is asked
         if isinstance(error, NotOne) or (isinstance(error, NoMember) and not error.again):
@@ -82,7 +79,8 @@ class Guesses:
         if known.missing and not any(each.writes for each in readings.commands):
             return replace(readings, unread=readings.unread or (typed[1],), missing=tuple(known.missing))
         asks = typed[1].endswith("?") and isinstance(error, Unclear) and readings.commands  # “freeze on?” wants no form
-        if command in (*readings.commands, *readings.meant) or (error and not asks and says_better(error, readings)):
+        is_better = error and not asks and not isinstance(error, NOT_THERE) and says_better(error, readings)
+        if command in (*readings.commands, *readings.meant) or is_better:
             return Readings()
         return readings
 
@@ -99,11 +97,11 @@ class Guesses:
         *facts*: as of `ShownFirst`.
         """
         zone = zone_of((await self._gatehouse.access.directory.person(caller.user)).tz)
-        if readings.unread or readings.is_guess:
-            context = Context((await self._known_names(caller)).titles, zone)
+        known = await self._known_names(caller)
+        if readings.unread or readings.nothing or readings.is_guess:
+            context = Context(known.titles, zone)
             meant = [await self._fix_times(each, caller) for each in readings.meant]
             return reading_view.unclear_message(readings, meant, context, asked=asked)
-        known = await self._known_names(caller)
         expanded = [await self._resolve(each, caller, known) for each in readings.commands]
         # Of several, those that would change something; where none would, a click says who made it so.
         found = [each for each in expanded if not _is_switched(each, known.by_id)]

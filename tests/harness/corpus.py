@@ -149,9 +149,13 @@ def answer_to(sentence: Sentence) -> Answer:
     if error is not None and says_better(error, readings):
         return Answer(told=(error.what,))
     no = readings.impossible
-    told = (*readings.unread, " ".join(no.words), no.says) if no else readings.unread
+    told = (*readings.unread, readings.nothing, *((" ".join(no.words), no.says) if no else ()))
+    told = tuple(filter(None, told))
     if (alone := runs_at_once(readings)) is not None:
-        return Answer(at_once=(alone,), told=told)
+        searched = filter(
+            None, [getattr(alone, "text", None)]
+        )  # the list says so above its rows, and where it has none
+        return Answer(at_once=(alone,), told=(*told, *searched))
     shown = tuple(thing for one in readings.meant for thing in _named_things(one))
     return Answer(offered=readings.commands, meant=readings.meant, shown=shown, told=told)
 

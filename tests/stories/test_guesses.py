@@ -143,6 +143,9 @@ async def test_how_a_text_was_read_shows_no_email_to_a_channel(workspace: Sandbo
     assert reply.visible_to is None
     assert "Read as `/members why a***@example.com`" in shown
     assert "anna.berg@" not in shown
+    assert (await alice.says("@gatehouse why can't Anna Berg get in with zonk")).visible_to == alice.id, (
+        "not all is read"
+    )
 
 
 async def test_rows_of_an_offer_stay_those_of_the_list_that_was_seen(workspace: Sandbox, alice: Colleague) -> None:
@@ -181,7 +184,7 @@ async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("/rules off Old shop until the sale ends", "I’m not sure what to do with “until the sale ends”."),
+        ("/rules off Old shop until the sale ends", "I’m not sure what to do with “until”, “sale ends”."),
         ("/rules turn off everything except checkout", "I’m not sure what to do with “turn off”, “everything except”."),
         ("/rules block the IP 203.0.113.9", "Gatehouse blocks URLs, not IP addresses."),
         ("/rules off Old shop because it loops until Friday", "I’m not sure what to do with “it loops until Friday”."),
@@ -201,7 +204,7 @@ async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leave
 
 async def test_things_to_look_at_are_offered_by_name(alice: Colleague) -> None:
     answer = alice.slack_text(await alice.says("/rules checkout zebra pls"))
-    assert answer.startswith("! I’m not sure what to do with “zebra”.\nRead as `/rules list checkout`")
+    assert answer.startswith("Nothing is called “checkout zebra”.\nRead as `/rules list checkout`")
     assert "Nothing was changed" not in answer
 
     answer = alice.slack_text(await alice.says("/rules show me the old shop rule"))

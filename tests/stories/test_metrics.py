@@ -69,17 +69,17 @@ async def test_commands_calls_and_ends_are_counted(
     assert ("gatehouse_accepted_requests_total" in more) is (transport == "http")
 
 
-async def test_what_is_not_understood_is_counted_by_what_was_missing(workspace: Sandbox, alice: Colleague) -> None:
+async def test_what_is_not_understood_is_counted_by_its_error(workspace: Sandbox, alice: Colleague) -> None:
     before = await scrape_metrics(workspace.bot_url)
 
-    for text in ("/rules frobnicate swordfish", "/gatehouse misses", "/members why zed", "/rules show nothing-like-it"):
+    for text in ("/rules frobnicate swordfish", "/gatehouse flurbl", "/members why zed", "/rules show nothing-like-it"):
         await alice.says(text)
 
     more = await grown(workspace, before)
     assert {name: by for name, by in more.items() if "not_understood" in name} == {
-        'gatehouse_not_understood_total{missing="command"}': 2,
-        'gatehouse_not_understood_total{missing="email"}': 1,
-        'gatehouse_not_understood_total{missing="rule"}': 1,
+        'gatehouse_not_understood_total{error="Unclear"}': 2,
+        'gatehouse_not_understood_total{error="BadEmail"}': 1,
+        'gatehouse_not_understood_total{error="NotOne"}': 1,
     }
 
 

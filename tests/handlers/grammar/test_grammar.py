@@ -17,7 +17,7 @@ from bot.text.wall_times import WallTime
 from handlers.gatehouse.commands import GatehouseStatus, ToFreeze
 from handlers.grammar.command import Certain, Command, Part, Rest, Unclear
 from handlers.grammar.fields import KEYWORDS, Choice, Filter, First, Flag, Led, Page, Reason, Refs, Text, Urls
-from handlers.grammar.parser import ALL, VERBS, parse, parse_mention
+from handlers.grammar.parser import ALL, VERBS, check_reason, parse, parse_mention
 from handlers.grammar.time_fields import AskedAt, Expiry, ForOrUntil, OnOrAt, Start
 from handlers.members.commands import (
     Emails,
@@ -232,7 +232,6 @@ def test_what_is_missing_is_named(text: str) -> None:
     [
         ("rules", "liist", ["list", "lint"]),
         ("rules", "shwo #1", ["show"]),
-        ("rules", "histroy #1", ["history"]),
         ("rules", "ofn #1", ["on"]),
         ("members", "grnat anna@example.com vip", ["grant"]),
         ("gatehouse", "pendign", ["pending"]),
@@ -243,6 +242,11 @@ def test_a_typo_is_taken_for_what_it_is_close_to(service: str, typo: str, meant:
         parse(service, typo)
     assert set(caught.value.about) <= {VERBS[service][name] for name in meant}
     assert caught.value.about[0] in {VERBS[service][meant[0]], VERBS[service][meant[-1]]}
+
+
+def test_a_reason_with_an_exception_is_asked_about() -> None:
+    with pytest.raises(Unclear, match="“but not the blog” say only why"):
+        check_reason(parse("gatehouse", "freeze everything until 18:00 because of the move, but not the blog"))
 
 
 @pytest.mark.parametrize("service", VERBS)
