@@ -18,6 +18,7 @@ from rapidfuzz.distance import OSA
 
 from bot.rules.lint.coverage import to_switch
 from bot.rules.model import USUAL_RULE_ID
+from bot.text.emails import BadEmail
 from bot.text.names import MIN_PART, fold_name
 from bot.text.times import Kind, ParsedTime, parse_since, parse_time
 from handlers.gatehouse.commands import (
@@ -304,7 +305,7 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
         asks = readings.commands and any(kind.verb in ASKING for kind in error.about)
         is_begun = error.lacks and all(each in VERBS_OF or parse_time(each.split(), 0) for each in readings.unread)
         return error.has_verb and not asks and (bool(is_begun) or not has_card)
-    name = getattr(error, "name", "").split()  # “why did my change …” has few words of one
+    name = error.name.split() if isinstance(error, BadEmail) and error.name else []
     return not name or (sum(bare(word) in NO_NAMES for word in name) * 2 <= len(name) and not has_card)
 
 
@@ -570,13 +571,12 @@ def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
 # What is offered.
 
 PLACES: Final[Mapping[str, frozenset[str]]] = {
-    "rules": word_set(
-        "for from back to into at go goes open under everyone everybody able new destination -> --> => →"
-    ),
+    "rules": word_set("for from back to into at go goes open under everyone everybody able new destination -> => →"),
     "members": word_set("to into on in as with new has email mail her his their"),
+    "leaving": word_set("from out away off"),
     "gatehouse": word_set("to on any change changes last that it what just did"),
 }
-"""The small words that the changes of each service have a place for."""
+"""The small words that changes have a place for: those of each service, and those that take something away."""
 LEAVING: Final = MembersRevoke | MembersRemove | MembersOffboard
 
 
@@ -595,12 +595,13 @@ def _offer(said: Sentence) -> Readings | None:
     strangers = _strangers(said.known, changes)
     unread = _unread(said, changes, idle)
     words = {bare(word) for text in unread for word in re.sub(r"\bon (?=\S)", "", text).split()}
-    verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | words & {"who", "when", "why", *SEVERAL}
+    others = {"who", "when", "why", "approve", "reject", "deny", *SEVERAL}  # “reject bob's delete” isn't to delete
+    verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | words & others
     is_one = verbs <= {said.act, *LOOKING, *(["set"] if said.act == "move" else [])}
     is_one = is_one and REVERSING.isdisjoint({*said.words} & {*said.asked})
     titles = [said.known.titles.get(ref, "").casefold() for each in changes for ref in refs_of(each)]
     verbs_of_names = {title.partition(" ")[0] for title in titles} - {*said.part.split()} if said.part else set()
-    is_of_name = said.act in map(VERBS_OF.get, verbs_of_names)  # “stop the polling”
+    is_of_name = "off" not in said.verb and said.act in map(VERBS_OF.get, verbs_of_names)  # “stop the polling”
     if (said.is_quoted or is_of_name or not is_one) and said.verb != "rename":
         return None  # “old shop off and chat widget on” asks for two changes
     if not unread and not strangers:
@@ -657,7 +658,7 @@ def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
     idle |= {word for rule in rules if rule for word in fold_name(rule.title).split()}
     for each in changes:
         idle |= PLACES[each.service] | ({"for"} if each.has("segments") else set())
-        idle |= word_set("from out away off") if isinstance(each, LEAVING) else frozenset()
+        idle |= PLACES["leaving"] if isinstance(each, LEAVING) else frozenset()
         idle |= SEVERAL | MEMBERS | {"rules"} if len(refs_of(each)) > 1 else frozenset()
         idle |= word_set("all any anything everything") if not refs_of(each) else frozenset()
     idle |= {"everything", "on", "rules"} if said.urls and said.act in {"on", "off"} else set()
@@ -760,7 +761,6 @@ def _redirect(said: Sentence) -> list[Command]:
 def _set_destination(said: Sentence) -> list[Command]:
     """Return the change of the destination of redirects; the form of other rules, which may take no URL there."""
     rules = [said.known.by_id.get(ref) for refs in said.choices for ref in refs]
-    # “send half of /deals to the landing page” names no destination
     if said.led[0] not in TO | {"at"} or any(rule and rule.rule_type != "Redirect" for rule in rules):
         return _of_one(RulesEdit)(said)
     return [RulesSet(refs, (("destination", said.urls[0]),)) for refs in said.choices]

@@ -54,6 +54,11 @@ from handlers.slack.reply import Caller, Modal, Reply
 
 @handles(MembersAdd)
 async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    there = [each for each in command.segments if each in gatehouse.sites and command.site is None]
+    if len(there) == 1:  # “add anna to docs”
+        command = replace(
+            command, site=there[0], segments=tuple(each for each in command.segments if each not in there)
+        )
     site = gatehouse.site(command.site)
 
     async def fill() -> dict[str, Any]:

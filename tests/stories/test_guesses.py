@@ -14,6 +14,7 @@ from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import Command
 from handlers.slack.registry import COMMANDS
 from sandbox.demo import Sandbox
+from sandbox.slack import rendering
 from sandbox.slack.message import Message
 from tests.conftest import OPS, SUPPORT
 from tests.harness.colleague import Colleague
@@ -350,3 +351,7 @@ async def test_a_path_is_asked_of_which_host(alice: Colleague) -> None:
     assert "Where `shop.example.com/zonk` goes" in alice.slack_text(reply)
     await alice.clicks(reply, "Check URL")
     await alice.sees("No rule changes `https://shop.example.com/zonk`")
+
+
+async def test_a_new_member_is_added_to_the_site_that_is_named(alice: Colleague) -> None:
+    assert "Site docs" in rendering.view(await alice.opens("/members add lena.kurz@example.com to docs"))

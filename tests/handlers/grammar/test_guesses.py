@@ -166,7 +166,6 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/members who took vip from Anna Berg", shows(GatehouseAudit(ref=ANNA))),
     # Any root
     ("/rules take back my last change", offers(GatehouseUndo())),
-    (f"/members history {ANNA}", runs(GatehouseAudit(ref=ANNA))),
     (f"/rules grant {ANNA} vip", offers(MembersGrant((ANNA,), ("vip",)))),
     ("/gatehouse lift the freeze on shop.example.com", runs(GatehouseFreezes())),
     ("/gatehouse what can I do", runs(GatehouseWhoami())),
@@ -174,7 +173,6 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/rules how do I block a url", runs(GatehouseHelp())),
     # Nobody can tell
     ("@Gatehouse what is going on", NOTHING),
-    ("/rules flurbl", NOTHING),
     ("/rules " + "block " * 2000, NOTHING),
     ("/rules turn off \u202epohs dlO", shows(RulesList("dlO"))),
 ]
