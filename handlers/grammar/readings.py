@@ -301,9 +301,9 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
         return bool(error.near or error.gap or is_search)
     has_card = any(isinstance(each, CARDS) for each in readings.commands)
     if isinstance(error, Unclear):
-        # “which colleague …” asks for no URL; of “grant anna for 7d”, all is read but what is missing
         asks = readings.commands and any(kind.verb in ASKING for kind in error.about)
         is_begun = error.lacks and all(each in VERBS_OF or parse_time(each.split(), 0) for each in readings.unread)
+        is_begun = is_begun or any(kind.writes and kind.verb in readings.unread for kind in error.about)
         return error.has_verb and not asks and (bool(is_begun) or not has_card)
     name = error.name.split() if isinstance(error, BadEmail) and error.name else []
     return not name or (sum(bare(word) in NO_NAMES for word in name) * 2 <= len(name) and not has_card)
