@@ -282,7 +282,7 @@ class Journal:
         """Write what *update* makes of the locked change, with an audit *event*, and enqueue *note*.
 
         Return the change as it then stands. Done once per *request*. Where *update* returns it as it is, nothing is written; what
-        it raises is raised. Raises NotTemporary where the change is being reverted.
+        it raises is raised. Raises NotTemporary for a new end of a change that is being reverted.
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.get_locked(tx, change.id) or change
@@ -290,7 +290,8 @@ class Journal:
                 return held
             if (noted := update(held)) is held:
                 return held
-            if await self.store.changes.is_being_reverted(tx, held.id):
+            has_other_end = noted.request.reverts_at != held.request.reverts_at
+            if has_other_end and await self.store.changes.is_being_reverted(tx, held.id):
                 raise NotTemporary(held)
             await record(self.store, tx, held, noted)
             for purpose in filter(None, ("card", note)):
