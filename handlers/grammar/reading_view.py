@@ -55,7 +55,7 @@ def with_reading_line(message: Message, command: Command, titles: Mapping[str, s
 def _doubts(readings: Readings) -> list[str]:
     """Return the lines about what can't be done, and what was not understood."""
     unread, lines = readings.unread, [f"*{readings.impossible.says}*"] if readings.impossible else []
-    lines += [f"Nothing is called {quote(readings.nothing, 60)}."] if readings.nothing else []
+    lines += [f"I don’t know {quote(readings.nothing, 60)}."] if readings.nothing else []
     quoted = ", ".join(quote(each, 60) for each in unread[:MAX_NAMED]) + (", …" if len(unread) > MAX_NAMED else "")
     return [*lines, f":warning: *I’m not sure what to do with* {quoted}."] if unread else lines
 

@@ -136,7 +136,7 @@ class Readings:
     impossible: Impossible | None = None
     """What the text asks for, or has a word of, and can't be done."""
     nothing: str = ""
-    """The name of nothing that exists."""
+    """Words of the text that look like a name, and that nothing known has."""
     is_guess: bool = False
     """Whether the commands may be about something else than the text, so that they are only offered."""
 
@@ -589,7 +589,7 @@ def _offer(said: Sentence) -> Readings | None:
     act = "move" if act in {"", *LOOKING} and not said.segments and _move(said) else act
     make = None if asks else CHANGES.get(act, {}).get(said.kinds)
     changes = _read_back(said, make(said)) if make else ()
-    if not 0 < len(changes) <= MAX_READINGS:
+    if not 0 < len(changes) <= MAX_READINGS or said.site == "":  # a change is of one site
         return None
     idle = _idle_in_changes(said, changes)
     strangers = _strangers(said.known, changes)
@@ -864,7 +864,7 @@ def _answer(said: Sentence) -> Readings:
         unread = tuple(each for each in rest if each not in {*impossible.words, said.verb})
         return Readings(shown, unread, impossible=impossible, is_guess=True)
     is_guess = len(searches) != 1 and _is_guess(said, shown, unread)
-    unread = tuple(each for each in unread if each not in nothing)
+    unread = tuple(each for each in unread if not {*each.split()} <= {*nothing.split()})
     return Readings(shown, unread, impossible=impossible, is_guess=is_guess, nothing=nothing)
 
 

@@ -250,7 +250,7 @@ class Dispatcher:
         if not (readings.commands or readings.meant or readings.missing or readings.impossible):
             return None
         if (meant := runs_at_once(readings)) is not None:
-            if readings.unread:  # who is not sure answers the person alone
+            if readings.unread:  # an answer to a part is for who asked, not for the channel
                 caller = caller.with_place(public=False, replacing=caller.replacing)
             reply = await self._run(meant, caller, act.timer.began)
             act.caller = caller

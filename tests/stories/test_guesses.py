@@ -205,7 +205,7 @@ async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leave
 
 async def test_things_to_look_at_are_offered_by_name(alice: Colleague) -> None:
     answer = alice.slack_text(await alice.says("/rules checkout zebra pls"))
-    assert answer.startswith("Nothing is called “checkout zebra”.\nRead as `/rules list checkout`")
+    assert answer.startswith("I don’t know “checkout zebra”.\nRead as `/rules list checkout`")
     assert "Nothing was changed" not in answer
 
     answer = alice.slack_text(await alice.says("/rules show me the old shop rule"))

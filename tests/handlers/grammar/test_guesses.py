@@ -115,8 +115,6 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/rules why /old", runs(RulesWhich(f"{SHOP}/old"))),
     ("/rules why /zonk", offers(*(RulesWhich(f"https://{host}/zonk") for host in HOSTS))),
     (f"/rules what redirects to {SHOP}/new?", runs(RulesList(url=f"{SHOP}/new"))),
-    ("/rules what changed on shop.example.com", shows(RulesList(url="shop.example.com"))),
-    ("/rules when was shop.example.com/old changed", shows(RulesWhich(f"{SHOP}/old"))),
     # Blocking and redirecting
     (f"/rules please block {PROMO} for 2h because incident", block(PROMO, HOURS_2, "incident")),
     ("/rules block evil.com", block("https://evil.com/")),
@@ -146,7 +144,6 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/rules turn the chat widget back on", offers(RulesOn(("Script_chat1",)))),
     ("/rules get rid of Old shop for 2h", shows(RulesShow(OLD))),
     ("/rules destroy Old shop because unused", offers(RulesDelete((OLD,), because="unused"))),
-    ("/rules delete everything", NOTHING),
     ("/rules checkout", runs(RulesList("checkout"))),
     ("/rules anything about chekcout??", shows(RulesList("checkout"))),
     ("/rules turn off easter bunny banner", shows(RulesList("easter bunny banner"))),
@@ -201,8 +198,11 @@ def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: s
 def test_what_nothing_is_called_and_what_is_taken_for_a_typo_is_told() -> None:
     assert read("rules", "bring back the winter sale popup", KNOWN).nothing == "winter sale popup"
     assert read("members", "grant no.body@example.com vip", KNOWN).nothing == "no.body@example.com"
+    assert read("rules", "bring back the winter sale popup on win", KNOWN).unread == ("bring back", "win")
     assert read("gatehouse", "waht is planed", KNOWN).unread == ("planed", "waht")
     assert read("rules", "delte the kopfzeile", KNOWN).meant == (), "no typo deletes"
+    two_sites = read("members", "anna vip on blog and docs for 7d", KNOWN)
+    assert not any(each.writes for each in (*two_sites.commands, *two_sites.meant)), "one site would be left out"
 
 
 REPORTS: Final = [
