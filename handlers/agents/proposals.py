@@ -97,7 +97,7 @@ async def _card(command: Command, tried: Rehearsed, caller: Caller, gatehouse: G
     change, items = without_secrets(tried.change), tried.proposal.items
     tally, first = Tally(item.outcome for item in items), [*map(as_shown, items[: items_view.SHOWN])]
     progress = items_view.Progress(tally, first) if change.is_bulk else None
-    names = {item.target.key or "": item.name for item in items if item.name}
+    names = {key: item.name for item in items if (key := item.target.key) and item.name}
     zone = zone_of((await gatehouse.access.directory.person(caller.user)).tz)
     until = int(gatehouse.now().timestamp()) + LIFETIME_SECONDS
     value = json.dumps([caller.agent, caller.channel, command_text(command), _seal(tried), until], ensure_ascii=False)
