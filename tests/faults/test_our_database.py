@@ -22,9 +22,9 @@ from bot.store.tables import changes, inbox
 from bot.text.documents import load
 from handlers.explain.table import says_unchanged
 from sandbox.demo import Sandbox
-from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, Clock, busy_sandbox
 from tests.drills.fleet import RULE
+from tests.harness.colleague import Colleague
 
 STEPS: Final = (
     *("store", "acknowledge", "run", "propose", "claim", "begin", "look", "write", "sent", "read back", "record"),
@@ -102,11 +102,11 @@ class Scene:
         self.sandbox.services.rules.put({**RULE, "id": f"Redirect_o{number:04d}", "name": f"Ours {number}"})
         return f"Redirect_o{number:04d}"
 
-    def person(self, user: str, channel: str = OPS) -> Person:
-        return Person(self.sandbox.slack, user, channel)
+    def person(self, user: str, channel: str = OPS) -> Colleague:
+        return Colleague(self.sandbox, user, channel)
 
     @property
-    def alice(self) -> Person:
+    def alice(self) -> Colleague:
         return self.person("U0ALICE01")
 
     def writes(self) -> int:
@@ -167,7 +167,9 @@ async def _made(scene: Scene) -> Act:
 
 
 async def _approved(scene: Scene) -> Act:
-    card = await scene.alice.says(f"/rules delete {scene.rule()} because nobody uses it")
+    rule = scene.rule()
+    await scene.alice.types(f"/rules delete {rule} because nobody uses it")
+    card = await scene.alice.sees_change(of=rule, state=State.PROPOSED)
     await scene.settle()
     return lambda: scene.person("U0CARA001").clicks(card, "Approve deletion", confirm=True)
 
