@@ -88,7 +88,8 @@ TERMS: Final[Mapping[str, str]] = {
         "am": "am a.m",
         "pm": "pm p.m",
         "oclock": "o'clock oclock",
-        "": "st nd rd th t",
+        "th": "st nd rd th",
+        "": "t",
         # lengths
         "minute": "minute minutes min mins",
         "m": "m",

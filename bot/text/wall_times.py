@@ -25,8 +25,9 @@ DATES: Final = (
     (re.compile(r"(?<!\S)(\d{1,2})\.(0?[1-9]|1[0-2])\.(20\d\d)?(?!\S)"), "dmy"),
     (re.compile(r"(?<!\S)(2[4-9]|3[01])\.(0?[1-9]|1[0-2])(?!\S)"), "dm"),
     (re.compile(r"(?<!\S)(\d{1,2})/(\d{1,2})(?:/(20\d\d))?(?!\S)"), "dmy"),
-    (re.compile(r"(?<!\S)(\d{1,2}) (?:of )?month(\d\d)(?: (20\d\d))?(?!\S)"), "dmy"),
-    (re.compile(r"(?<!\S)month(\d\d) (\d{1,2})(?: (20\d\d))?(?!\S)"), "mdy"),
+    (re.compile(r"(?<!\S)(\d{1,2})(?: th)? (?:of )?month(\d\d)(?: (20\d\d))?(?!\S)"), "dmy"),
+    (re.compile(r"(?<!\S)month(\d\d) (?:the )?(\d{1,2})(?: th)?(?: (20\d\d))?(?!\S)"), "mdy"),
+    (re.compile(r"(?<!\S)(0?[1-9]|[12]\d|3[01]) th(?!\S)"), "d"),
 )
 NEXT_WEEK: Final = re.compile(r"(?<!\S)next week(?!\S)")
 END_OF: Final = re.compile(r"(?<!\S)end (?:day|week|next week|month(?:\d\d)?|year)(?!\S)")
@@ -53,7 +54,7 @@ class WallTime:
 
     *day*: ``today`` or another of AROUND_TODAY; a weekday, which is today where the time is still to come;
     ``next friday``, ``last friday``: never today; ``friday next week``; ``end of month``: its last day;
-    ``2026-11-23``; ``12-24``, of this year or the next; ``thursday 12-24``, where that is one.
+    ``2026-11-23``; ``12-24``, of this year or the next; ``day 24``, of any month; ``thursday 12-24``, where that is one.
     *zone*: the name of the time zone, if the text has one.
     """
 
@@ -125,6 +126,8 @@ def _date(rest: _Remainder) -> str | None:
     """Return the date in *rest*, with its year if it has one; empty where there is none, None where the date is invalid."""
     for pattern, order in DATES:
         if match := rest.take(pattern):
+            if order == "d":
+                return f"day {int(match[1]):02}"
             numbers = dict(zip(order, match.groups(), strict=True))
             year = numbers.get("y")
             try:
@@ -225,6 +228,9 @@ def _days(day: str, today: date, step: int) -> Iterator[date]:
         yield today + timedelta(days=AROUND_TODAY[day])
     elif day == "end of month":
         yield (today.replace(day=1) + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+    elif which == "day":
+        days = (today + timedelta(days=step * count) for count in range(63))  # even a 31st
+        yield from (each for each in days if each.day == int(rest))
     elif rest == "next week":
         yield today + timedelta(days=7 - today.weekday() + WEEKDAYS.index(which))
     elif rest and which in WEEKDAYS:
