@@ -142,7 +142,7 @@ def _site(command: Any, preposition: str = "on") -> str:
     return f" {preposition} {esc(command.site, 60)}" if command.site else ""
 
 
-def _segment_names(command: MembersGrant | MembersRevoke) -> str:
+def _segment_names(command: MembersAdd | MembersGrant | MembersRevoke) -> str:
     return join_words([quote(name, 60) for name in command.segments])
 
 
@@ -156,7 +156,9 @@ CLAUSES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
         f"Switch {command.switch} the group {_names([command.group], context)}, with all its rules"
     ),
     GatehouseFreeze: lambda command, _: f"Freeze {esc(command.what)}",
-    MembersAdd: lambda command, _: f"Add {code(command.email)}{_site(command)}",
+    MembersAdd: lambda command, _: (
+        f"Add {code(command.email)}{f' with {_segment_names(command)}' * bool(command.segments)}{_site(command)}"
+    ),
     MembersGrant: lambda command, context: (
         f"Grant {_people(command, context)} access to {_segment_names(command)}{_site(command)}"
     ),

@@ -96,8 +96,8 @@ class Known:
     hosts: Sequence[str] = ()
     missing: Sequence[str] = ()
     """``rules``, and the sites, whose names could not be read in time."""
-    people: Mapping[str, Sequence[Member]] = field(default_factory=dict)
-    """The members of each site."""
+    people: Mapping[str, str] = field(default_factory=dict)
+    """The names of members, by their emails."""
 
     @classmethod
     def of(
@@ -124,5 +124,5 @@ class Known:
             sites={name.casefold(): name for name in members or ()},
             sites_of=sites_of,
             hosts=[host for host, _ in hosts.most_common(MAX_READINGS)],
-            people=members or {},
+            people={email: member.name for email, member in people.items() if member.name},
         )

@@ -76,11 +76,10 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
     elif meant:
         lines += ["I understood one of these:", *(f"• {each}" for each in understood)]
     names_things = not readings.is_guess and all(isinstance(each, CARDS) for each in shown)
-    is_choice = len(meant) > 1 == len({type(each) for each in meant})
-    things = [
-        " and ".join(context.titles.get(ref, ref) for ref in refs_of(each)) if is_choice else "" for each in meant
+    things = [" and ".join(context.titles.get(ref, ref) for ref in refs_of(each)) for each in meant if len(meant) > 1]
+    buttons = [
+        _form_button(each, number, name) for number, (each, name) in enumerate(zip(meant, things or [""], strict=False))
     ]
-    buttons = [_form_button(each, number, name) for number, (each, name) in enumerate(zip(meant, things, strict=True))]
     if not any(buttons):
         offered = (
             "What comes closest:" if impossible else "You mentioned:" if names_things else "Did you mean one of these?"
@@ -119,7 +118,8 @@ def _thing_label(command: Command, context: Context) -> str:
         case RulesList() | MembersList() | RulesExport() | MembersExport() | GatehouseAudit():
             what = f"Export {command.service}" if command.verb == "export" else command.service.capitalize()
             what = "Changes" if isinstance(command, GatehouseAudit) else what
-            filters = [*filter(None, [named]), *(" ".join(each) for each in filters_of(command).items())]
+            site = getattr(command, "site", None) and f"on {command.site}"
+            filters = [*filter(None, [named, site]), *(" ".join(each) for each in filters_of(command).items())]
             return f"{what}: {', '.join(filters) or 'all'}"
         case _:
             return f"{command.title()}: {named}" if named else command.label or command.summary

@@ -37,7 +37,7 @@ from handlers.gatehouse.commands import (
 from handlers.grammar.command import FILTER, Command, Unclear
 from handlers.grammar.fields import NUMBER, expand_rows, reason_in
 from handlers.grammar.known import MAX_READINGS, Known, Names, word_set
-from handlers.grammar.parser import LISTS, VERBS, parse, refs_of
+from handlers.grammar.parser import LISTS, parse, refs_of
 from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at, wish_in_reason
 from handlers.grammar.tokens import WEB, Word, clean_text, split, strip_email, urls_typed
 from handlers.grammar.vocabulary import (
@@ -45,17 +45,23 @@ from handlers.grammar.vocabulary import (
     ASKING,
     BECAUSE,
     BEING,
+    CAN,
     CORRECT,
     EXCEPT,
     FILES,
     FILLERS,
+    GOING,
     IDLE,
     IMPOSSIBLE,
     LACKING,
+    LEADING,
+    LED_IN,
     LISTED,
     LOOKING,
     MEMBERS,
+    NAMING,
     NEGATIONS,
+    NEVER_NAMES,
     NO_NAMES,
     OFTEN_NOUNS,
     PAST,
@@ -64,6 +70,7 @@ from handlers.grammar.vocabulary import (
     SAYING,
     SEVERAL,
     SITES_AFTER,
+    SOMEBODY,
     STATUSES,
     TO,
     TOPICS,
@@ -106,18 +113,18 @@ from handlers.rules.commands import (
     RulesSet,
     RulesShow,
     RulesWhich,
+    name_of_urls,
 )
 from handlers.rules.reasons import type_word
 from handlers.rules.rule_refs import NotOne
 
 MAX_WORDS: Final = 60
 """Nothing in a longer text is looked up, since names are searched for at each of its words."""
-MAX_NAME_WORDS: Final = 12
 MAX_PART_WORDS: Final = 4
-MAX_URL_IN_NAME: Final = 120
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
 NOISE: Final = re.compile(r"\b(?:from now on|oh no)\b,? ?", re.IGNORECASE)
 NAME: Final = re.compile(r"(?=.{3})[^\W\d_]+(?:[-’'][^\W\d_]+)*")
+ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
 HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
 
 
@@ -238,8 +245,7 @@ class Sentence:
         """The keys of all rules, or of all people, that are named; of a single unclear one, each of its keys, to choose from."""
         mentions = self.rules or self.people
         unclear = [mention for mention in mentions if len(mention) > 1]
-        is_both = "both" in self.words and {len(mention) for mention in unclear} == {2}
-        if not unclear or is_both or not (SEVERAL - {"both"}).isdisjoint(self.words):
+        if not unclear or not (SEVERAL - {"both"}).isdisjoint(self.words):
             return [tuple(dict.fromkeys(key for mention in mentions for key in mention))] if mentions else []
         return [(key,) for key in unclear[0]] if len(mentions) == 1 else []
 
@@ -256,8 +262,6 @@ def read(root: str, text: str, known: Known) -> Readings:
     *root* is empty where none was given. Raises Unclear for a time that could mean several things, and for what lacks a rule.
     """
     words = split(NOISE.sub("", clean_text(text)))
-    while words and words[0].keyword.lstrip("/") in VERBS.keys() - {root}:
-        root, words = words[0].keyword.lstrip("/"), words[1:]
     if len(words) + text.count(",") > MAX_WORDS:
         return Readings()
     readings = _read_words(Sentence(root, known), words)
@@ -278,8 +282,9 @@ def _correct_word(word: Word, known: Known) -> str:
     typed = bare(word.text)
     if word.quoted or typed in NO_NAMES or not re.fullmatch(r"[a-z]{5,}", typed):
         return word.text
-    near = process.extractOne(typed, [*CORRECT, *known.rules.words], scorer=OSA.distance, score_cutoff=1)
-    return near[0] if near and VERBS_OF.get(near[0]) != "delete" else word.text
+    near = process.extractOne(typed, [*CORRECT, *known.rules.words], scorer=OSA.distance, score_cutoff=len(typed) // 5)
+    found = near[0] if near and VERBS_OF.get(near[0]) != "delete" else word.text.rstrip(AFTER_ALL)
+    return found + word.text[len(word.text.rstrip(AFTER_ALL)) :]
 
 
 def runs_at_once(readings: Readings) -> Command | None:
@@ -302,11 +307,10 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
     has_card = any(isinstance(each, CARDS) for each in readings.commands)
     if isinstance(error, Unclear):
         asks = readings.commands and any(kind.verb in ASKING for kind in error.about)
-        is_begun = error.lacks and all(each in VERBS_OF or parse_time(each.split(), 0) for each in readings.unread)
-        is_begun = is_begun or any(kind.writes and kind.verb in readings.unread for kind in error.about)
-        return error.has_verb and not asks and (bool(is_begun) or not has_card)
-    name = error.name.split() if isinstance(error, BadEmail) and error.name else []
-    return not name or (sum(bare(word) in NO_NAMES for word in name) * 2 <= len(name) and not has_card)
+        asks = asks or {each.service for each in readings.commands}.isdisjoint({kind.service for kind in error.about})
+        is_begun = any(kind.writes and kind.verb in readings.unread for kind in error.about)
+        return error.has_verb and not asks and (is_begun or not has_card)
+    return not isinstance(error, BadEmail) or not has_card
 
 
 # What a text names, the surest first.
@@ -315,9 +319,7 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
 def _take_apart(said: Sentence, words: Sequence[Word]) -> Sentence:
     left = _take_names(said, _take_reason(said, words))
     said.spoken = ["" if word.quoted else bare(word.text) for word in left]
-    marks = zip([word.text[-1:] for word in left], [*said.spoken[1:], ""], strict=True)
-    explains = PRONOUNS | {"i", "we"}  # “…, he asks me every day”
-    ends = (at for at, (mark, after) in enumerate(marks, 1) if mark in {*".?!"} or (mark == "," and after in explains))
+    ends = (at for at, word in enumerate(left, 1) if word.text[-1:] in {*".?!"})
     said.asked = said.spoken[: next((at for at in ends if (VERBS_OF.keys() | ASKING) & {*said.spoken[:at]}), None)]
     said.is_quoted = any(word.quoted or (word.text.startswith(">") and word.start == 0) for word in left)
     for word in _take_times(said, left):
@@ -331,7 +333,8 @@ def _take_apart(said: Sentence, words: Sequence[Word]) -> Sentence:
 
 def _take_reason(said: Sentence, words: Sequence[Word]) -> Sequence[Word]:
     at = next((i for i, word in enumerate(words) if word.keyword in BECAUSE and 0 < i < len(words) - 1), None)
-    if at is None or words[at + 1].keyword in ASKING or parse_time([word.text for word in words], at) is not None:
+    asks = at is not None and (words[at + 1].keyword in ASKING or words[-1].text.endswith("?"))
+    if at is None or asks or parse_time([word.text for word in words], at) is not None:
         return words  # “since when”, “since yesterday”
     said.because = reason_in([replace(words[at], text="because"), *words[at + 1 :]])
     return words[:at]
@@ -344,7 +347,7 @@ def _take_names(said: Sentence, words: Sequence[Word]) -> list[Word]:
     at = 0
     while at < len(words):
         least = 1 if words[at].quoted else 2
-        lengths = range(min(MAX_NAME_WORDS, len(words) - at), least - 1, -1)
+        lengths = range(len(words) - at, least - 1, -1)
         length = next((n for n in lengths if _take_name(said, " ".join(lines[at : at + n]))), 0)
         left += [replace(words[at], text=",", quoted=False)] if length else [words[at]]
         at += max(length, 1)
@@ -354,7 +357,7 @@ def _take_names(said: Sentence, words: Sequence[Word]) -> list[Word]:
 def _take_name(said: Sentence, text: str) -> bool:
     name = text.rstrip("?!,.").removesuffix("'s")
     for names, mentions in ((said.known.rules, said.rules), (said.known.members, said.people)):
-        if keys := names.find_exact(name) or names.find_exact(name.strip("()")):
+        if keys := names.find_exact(name) or names.find_exact(name.strip("()'")):
             mentions.append(keys)
             return True
     said.groups += (groups := said.known.groups.find_exact(name))
@@ -363,17 +366,18 @@ def _take_name(said: Sentence, text: str) -> bool:
 
 def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
     left: list[Word] = []
-    texts, at = ["" if word.quoted else word.text for word in words], 0
+    texts = ["" if word.quoted else "from" if word.keyword == "starting" else word.text for word in words]
+    at, names = 0, " ".join(said.known.titles.values()).casefold()
     while at < len(words):
-        time = time_at(texts, at)
+        pair = [*map(bare, texts[max(0, at - 1) : at + 1])]
+        is_of_name = at and NO_NAMES.isdisjoint(pair) and " ".join(pair) in names
+        time = None if is_of_name else time_at(texts, at)  # “black friday”
         if time is None:
             left.append(words[at])
         else:
             turned = {word.keyword for word in left} & {"turn", "switch", "put", "on", "off"}
-            is_on = turned in ({"turn"}, {"switch"}, {"put"}) or {*texts[at + 1 : at + 2]} & word_set(
-                "from until till for"
-            )
-            left += [words[at]] if texts[at] == "on" and is_on else []  # “turn it on friday”
+            is_on = texts[at] == "on" and turned in ({"turn"}, {"switch"}, {"put"})
+            left += [words[at]] if is_on else []  # “turn it on friday”
             _note_time(said, replace(time, text=" ".join(texts[at : at + time.count])))
             left += [replace(words[at], text=",")] if texts[at + time.count - 1].endswith(",") else []
         at += time.count if time is not None else 1
@@ -412,19 +416,11 @@ def _take_form(said: Sentence, word: Word) -> bool:
         said.people.append([strip_email(plain)])
     elif all(NUMBER.fullmatch(row) for row in expand_rows(plain)):
         (said.people if said.root == "members" else said.rules).extend([row] for row in expand_rows(plain))
-    elif USUAL_RULE_ID.fullmatch(plain):
+    elif USUAL_RULE_ID.fullmatch(plain) and plain.partition("_")[0].casefold() in TYPES:
         said.rules.append([plain])
     else:
         return False
     return True
-
-
-LED_IN: Final = (FILLERS - ASKING) | {"", ",", "since", "until"}
-"""Words that may come before the first one of a question: “since when”, “by whom”."""
-
-
-CAN: Final = word_set("can could would will")
-SOMEBODY: Final = word_set("you u we someone somebody")
 
 
 def _take_question(said: Sentence, *, is_asked: bool) -> None:
@@ -440,6 +436,8 @@ def _take_question(said: Sentence, *, is_asked: bool) -> None:
         said.question = after[0]
     elif is_asked or not {"can't", "cant", "cannot", "couldn't", "unable"}.isdisjoint(said.words):
         said.question = "why"
+    elif " is it " in f" {' '.join(said.words)} ":
+        said.question = "is"  # “the redirect with …, is it on”
 
 
 def _take_verb(said: Sentence) -> None:
@@ -449,16 +447,17 @@ def _take_verb(said: Sentence) -> None:
         said.act, said.verb = "export", file
         said.take(words.index(file))
         return
-    begins = (at for at, word in enumerate(words) if word not in FILLERS | {"", ","} or word in VERBS_OF)
-    first = next(begins, len(words))
-    last = max((at for at, word in enumerate(words) if word not in FILLERS | {"", ","} or word in VERBS_OF), default=-1)
+    places = [at for at, word in enumerate(words) if word not in FILLERS | {"", ","} or word in VERBS_OF]
+    first, last = (places[0], places[-1]) if places else (len(words), -1)
     for at in range(len(words)):
-        is_end = at == last or said.typed[at].endswith(",")
+        is_end = at == last or said.typed[at].endswith(",") or said.after(at) == ","
         may_be_noun = (at != first and not is_end) or (at > 0 and said.question not in {"", "can", "could"})
         is_no_verb = words[at] == "on" and ((at != first and said.after(at) == "") or said.before(at) in GOING)
         if is_no_verb or (words[at] in STATUSES and _is_state(said, at)):
             continue
         act, places = VERBS_OF.find_at(words, at) or ("", [])
+        if len(places) > 1 and said.after(places[-1]) in said.known.sites:
+            continue  # “make ines vip on docs”
         if is_end and words[at] in TYPES and not SEVERAL.isdisjoint(words[:at]):
             continue  # “everything that we block”
         if act and not (may_be_noun and len(places) == 1 and words[at] in OFTEN_NOUNS):
@@ -485,10 +484,14 @@ def _take_segments(said: Sentence) -> None:
         if name:
             (said.lacking if lacks else said.segments).append(name)
             said.take(at)
+            if said.segments == [name] and said.before(at) == "to" and said.before(at - 1) in {"", ",", "both"}:
+                said.act = said.act or "grant"  # “ben costa and grace hansen both to vip”
         elif word in said.known.sites and (said.is_about_members or {*said.words[max(0, at - 2) : at]} & SITES_AFTER):
             is_kept = said.site is not None and said.act in CHANGES  # the second of two sites: a question is about both
             said.site = said.site if is_kept else said.known.sites[word] if said.site is None else ""
             said.words[at] = word if is_kept else ""
+            for place in range(max(0, at - 2), at):
+                said.words[place] = "" if said.words[place] in SITES_AFTER - {"site"} else said.words[place]
         lacks = word in LACKING or (lacks and word in IDLE | {"have", "has", "on", "in"})
 
 
@@ -499,7 +502,7 @@ def _take_parts(said: Sentence) -> None:
             said.groups += groups
             said.take(at)
     is_whole = (said.people or said.urls) and said.act not in {"redirect", "set", "move"}
-    if said.groups or said.act == "freeze" or is_whole:
+    if (said.groups and said.act != "move") or said.act == "freeze" or is_whole:
         return
     kinds: list[tuple[Names[Any], list[list[str]]]] = [
         (said.known.rules, said.rules),
@@ -520,7 +523,6 @@ def _take_parts(said: Sentence) -> None:
 
 
 OF_PEOPLE: Final = word_set("grant revoke offboard")
-NEVER_NAMES: Final = FILLERS | REVERSING | SEVERAL | {"", ","}
 
 
 def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> list[str]:
@@ -586,25 +588,26 @@ def _offer(said: Sentence) -> Readings | None:
     asks = asks or "loop" in said.words or (said.act == "redirect" and not LISTED.isdisjoint(said.words))
     is_grant = said.expiry or not {"need", "needs"}.isdisjoint(said.words)
     act = said.act or ("redirect" if said.urls and said.expiry else "grant" if is_grant else "")  # “anna vip for 7d”
-    act = "move" if act in {"", *LOOKING} and not said.segments and _move(said) else act
     make = None if asks else CHANGES.get(act, {}).get(said.kinds)
     changes = _read_back(said, make(said)) if make else ()
     if not 0 < len(changes) <= MAX_READINGS or said.site == "":  # a change is of one site
         return None
     idle = _idle_in_changes(said, changes)
-    strangers = _strangers(said.known, changes)
     unread = _unread(said, changes, idle)
     words = {bare(word) for text in unread for word in re.sub(r"\bon (?=\S)", "", text).split()}
     others = {"who", "when", "why", "approve", "reject", "deny", *SEVERAL}  # “reject bob's delete” isn't to delete
     verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | words & others
-    is_one = verbs <= {said.act, *LOOKING, *(["set"] if said.act == "move" else [])}
+    is_one = said.act == "undo" or verbs <= {said.act, *LOOKING, *(["set"] if said.act == "move" else [])}
     is_one = is_one and REVERSING.isdisjoint({*said.words} & {*said.asked})
     titles = [said.known.titles.get(ref, "").casefold() for each in changes for ref in refs_of(each)]
     verbs_of_names = {title.partition(" ")[0] for title in titles} - {*said.part.split()} if said.part else set()
     is_of_name = "off" not in said.verb and said.act in map(VERBS_OF.get, verbs_of_names)  # “stop the polling”
-    if (said.is_quoted or is_of_name or not is_one) and said.verb != "rename":
+    # Of an invisible character in an email something better is told.
+    emails = {email.casefold() for each in changes for email in each.emails if email.isprintable()}
+    is_stranger = emails and not said.known.missing and not emails <= {*map(str.casefold, said.known.sites_of)}
+    if is_stranger or ((said.is_quoted or is_of_name or not is_one) and said.verb != "rename"):
         return None  # “old shop off and chat widget on” asks for two changes
-    if not unread and not strangers:
+    if not unread:
         return Readings(changes)
     is_joined = not {"and", "both", "&", "+"}.isdisjoint(said.spoken) or all(len(refs_of(each)) < 2 for each in changes)
     is_another = not is_joined or (said.part and (said.stranger or _unknown_name(said, changes)))
@@ -615,7 +618,7 @@ def _offer(said: Sentence) -> Readings | None:
         unread, said.start = (*unread, said.start.as_typed), None
         changes = tuple(each.with_fields(start=None) if each.has("start") else each for each in changes)
     shown = _read_back(said, _look_at(said)[0])[:MAX_READINGS]
-    return Readings(shown, unread, changes, nothing=", ".join(strangers))
+    return Readings(shown, unread, changes)
 
 
 def _unknown_name(said: Sentence, commands: Sequence[Command]) -> str:
@@ -624,7 +627,6 @@ def _unknown_name(said: Sentence, commands: Sequence[Command]) -> str:
     for at in filter(said.may_name, range(len(said.words))):
         before = said.typed[at - 1]
         is_next = runs and runs[-1].stop == at and before[-1] not in AFTER_ALL
-        is_next = is_next and before.istitle() == said.typed[at].istitle()
         runs[-1:] = [range(runs[-1].start, at + 1)] if is_next else [*runs[-1:], range(at, at + 1)]
     types = {*TYPES, "rule"} - LISTED
     typed = [*map(bare, said.typed), ""]
@@ -637,18 +639,6 @@ def _unknown_name(said: Sentence, commands: Sequence[Command]) -> str:
         leads = NAMING | {""} if said.is_about_members else NAMING
         found += [run for run in runs if is_asked or (not said.kinds and said.before(run[0]) in leads)]
     return next((said.text(run) for run in found if len(run) <= MAX_PART_WORDS), "")
-
-
-NAMING: Final = word_set("is are does do has did was had a an any the called named about for there our")
-"""Words before a name."""
-
-
-def _strangers(known: Known, changes: Sequence[Command]) -> tuple[str, ...]:
-    """Return the emails of which *changes* take it that they are those of members, and no site knows them."""
-    named = dict.fromkeys(email for each in changes for email in each.emails if email not in known.sites_of)
-    there = {each.casefold() for each in known.sites_of} if named else set()
-    # Of an invisible character in an email something better is told.
-    return tuple(each for each in named if each.casefold() not in there and each.isprintable() and not known.missing)
 
 
 def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
@@ -731,15 +721,11 @@ def _with_host(url: str, said: Sentence, beside: str = "") -> list[str]:
     return [f"https://{host}{url}" for host in hosts]
 
 
-def _short(url: str) -> str:
-    return url.partition("://")[2].rstrip("/")[:MAX_URL_IN_NAME]
-
-
 def _block(said: Sentence) -> list[Command]:
     """Return one block for each reach, of which the person chooses."""
     urls = _with_host(said.urls[0], said)
     reaches = (None, *REACHES) if len(urls) == 1 else (None,)
-    return [RulesMake("Cancel", url, name=f"Block {_short(url)}", match=reach) for url in urls for reach in reaches]
+    return [RulesMake("Cancel", url, None, name_of_urls(url, None), reach) for url in urls for reach in reaches]
 
 
 def _redirect(said: Sentence) -> list[Command]:
@@ -753,8 +739,7 @@ def _redirect(said: Sentence) -> list[Command]:
         made += [RulesSet((ref,), (("destination", destination),)) for ref in there]
         if not there:
             reach = "below" if {"everything", "under"} & {*said.words} else None
-            name = f"{_short(source)} to {_short(destination)}"
-            made.append(RulesMake("Redirect", source, destination, name, match=reach))
+            made.append(RulesMake("Redirect", source, destination, name_of_urls(source, destination), reach))
     return made
 
 
@@ -766,10 +751,13 @@ def _set_destination(said: Sentence) -> list[Command]:
     return [RulesSet(refs, (("destination", said.urls[0]),)) for refs in said.choices]
 
 
+def _set_group(said: Sentence) -> list[Command]:
+    return [RulesSet(refs, (("group", said.known.titles[said.groups[0]]),)) for refs in said.choices]
+
+
 def _new_rule(said: Sentence) -> list[Command]:
-    """Return the form of a new rule, of the type that is named."""
-    types = [TYPES[word] for word in said.words if word in TYPES] or ["Redirect"]
-    return [RulesNew(types[0], url) for url in _with_host(said.urls[0], said)]
+    types = [TYPES[word] for word in said.words if word in TYPES]
+    return [RulesNew(types[0] if types else None, url) for url in _with_host(said.urls[0], said)]
 
 
 def _add(said: Sentence) -> list[Command]:
@@ -798,11 +786,13 @@ def _offboard(said: Sentence) -> list[Command]:
 def _freeze(said: Sentence) -> list[Command]:
     """Return the freeze of the hosts or the group that is named, or of everything; none without an end."""
     groups = [f"group:{said.known.titles[key]}" for key in said.groups[:1]]
-    named = [urlsplit(url).netloc for url in said.urls] or groups or ["everything"] * ("everything" in said.words)
+    named = [urlsplit(url).netloc for url in said.urls] or groups or [f"segment:{each}" for each in said.segments]
+    named = named or ["everything"] * ("everything" in said.words)
     return [GatehouseFreeze(" ".join(named), said.expiry)] if named and said.expiry else []
 
 
 Make = Callable[[Sentence], list[Command]]
+Shown = tuple[list[Command], frozenset[str]]
 CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
     "off": {"rule": _of_all(RulesOff), "url": _of_sources(RulesOff), "group": _of_groups},
     "on": {"rule": _of_all(RulesOn), "url": _of_sources(RulesOn), "group": _of_groups},
@@ -812,7 +802,7 @@ CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
         "person segment": _of_segments(MembersRevoke),
     },
     "block": {"url": _block},
-    "redirect": {"url": _new_rule, "url url": _redirect, "rule url": _set_destination},
+    "redirect": {"url url": _redirect, "rule url": _set_destination},
     "make": {"url": _new_rule, "url url": _redirect, "person": _add, "person segment": _add},
     "set": {
         "rule": _of_one(RulesEdit),
@@ -822,11 +812,11 @@ CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
     },
     "edit": {"rule": _of_one(RulesEdit), "person": _of_one(MembersEdit)},
     "copy": {"rule": _of_one(RulesCopy)},
-    "move": {"person": _move, "url url": _redirect},
+    "move": {"person": _move, "url url": _redirect, "group rule": _set_group},
     "grant": {"person segment": _of_segments(MembersGrant)},
     "revoke": {"person segment": _of_segments(MembersRevoke)},
     "offboard": {"person": _offboard, "person segment": _of_segments(MembersRevoke)},
-    "freeze": dict.fromkeys(("url", "group", ""), _freeze),
+    "freeze": dict.fromkeys(("url", "group", "segment", ""), _freeze),
     "undo": {"": lambda _: [GatehouseUndo()]},
 }
 """For each verb, the kinds of things that it takes, and what it then makes of a sentence. What isn't here isn't offered."""
@@ -876,13 +866,15 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
     idle |= {"since", "until", *(NEGATIONS if is_card else ())} if said.question else set()
     is_past = any(isinstance(each, RECORDS) for each in shown)
     idle -= set() if is_past else {"when", "why", *({"who"} if is_card else ())} - {said.question}
+    idle -= {"who"} if any(isinstance(each, RulesList) for each in shown) else set()
     looks = LOOKING if is_past else LOOKING - {"history"}
     is_told = said.act not in {"", *looks} and not (asks_how or said.typos or (said.question and said.verb in TYPES))
     has = {"status", "type", "who"} if is_card or asks_how else set()
     has |= {name for name in said.filters if any(getattr(each, name, None) for each in shown)}
     filters = [typed for name, (_, typed) in said.filters.items() if name not in has]
     used = {getattr(each, name, None) for each in shown for name in ("segment", "without_segment")}
-    more = [name for name in (*said.segments, *said.lacking) if name not in used]
+    more = [name for name in said.segments if name not in used]
+    more += [f"not {name}" for name in said.lacking if name not in used]
     more += [said.known.titles[key] for key in said.groups if not any(getattr(each, "group", None) for each in shown)]
     told = [*([said.verb] if is_told else []), *filters, *more]
     return tuple(dict.fromkeys([*told, *_unread(said, shown, idle)]))
@@ -914,16 +906,13 @@ CARDS: Final = (RulesShow, RulesWhich, RulesHistory, MembersShow, MembersWhy)
 
 def find_impossible(said: Sentence) -> Impossible | None:
     """Return what a text asks for and can't be done; a word in quotes, or of a name that is known, asks for nothing."""
-    spoken = ["" if word in said.named else word for word in said.asked]
+    idle = said.named | (MEMBERS if said.root == "members" else frozenset())
+    spoken = ["" if word in idle else word for word in said.asked]
     spoken = ["site" if word in said.known.sites else word for word in spoken]
-    spoken = ["percent" if PERCENT.fullmatch(word) else "ip" if ADDRESS.fullmatch(word) else word for word in spoken]
+    spoken = ["ip" if ADDRESS.fullmatch(word) else "percent" if word[-1:] == "%" else word for word in spoken]
     found = IMPOSSIBLE.find(spoken)
     places = [place for told, some in found if told == found[0][0] for place in some]
     return replace(found[0][0], words=tuple(said.spoken[place] for place in places)) if found else None
-
-
-PERCENT: Final = re.compile(r"\d+(?:[.,]\d+)?%")
-ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
 
 
 def _take_filters(said: Sentence) -> None:
@@ -944,20 +933,18 @@ def _take_filters(said: Sentence) -> None:
             status = STATUSES[word] if before not in NEGATIONS else {"on": "off", "off": "on"}[STATUSES[word]]
             begins = at - (before in NEGATIONS | {"switched", "turned"} and is_state)
             _take_filter(said, "status", status, begins, at + 1)
-        elif is_type and not is_turned and before != "many" and said.led != ["to"]:
+        elif is_type and not is_turned and said.words[max(0, at - 2) : at] != ["too", "many"] and said.led != ["to"]:
             _take_filter(said, "type", type_word(TYPES[word]).casefold(), at, at + 1)
         elif (typed := FILTER.fullmatch(said.typed[at])) and (field := FILTERS.get(typed[1].lower())):
             _take_filter(said, field, typed[2].strip('"'), at, at + 1)
         elif MENTION.fullmatch(said.typed[at].strip(AFTER_ALL)):
             _take_filter(said, "who", said.typed[at].strip(AFTER_ALL), at - (before == "by"), at + 1)
-        elif is_mine or word in {"my", "mine"} or (word == "me" and before == "by"):
+        elif is_mine or word == "mine" or (word == "my" and after in {*TOPICS, "own"}) or f"{before} {word}" == "by me":
             _take_filter(said, "who", "@me", at - (before == "by"), at + 1)
 
 
 FILTERS: Final = {part.shown.partition(":")[0]: name for kind in LISTS for name, part in kind.parts().items()}
 MENTION: Final = re.compile(r"<@[^<>]+>|@(?!gatehouse)[\w.-]+", re.IGNORECASE)
-GOING: Final = word_set("go goes going went log sign include including")
-"""Words before “on” and “live” that make something else of these."""
 
 
 def _take_filter(said: Sentence, name: str, value: str, at: int, end: int) -> None:
@@ -980,20 +967,11 @@ def _look_at(said: Sentence) -> Shown:
         checks = [RulesCheck(key) for mention in said.rules for key in mention]
         return [*(things if said.act in CHANGES else ()), *checks], topics
     if things and (not views or not said.part or (" " in said.part and not (said.since and said.question == "what"))):
-        return things, words
+        return [*things, *(views if said.verb == "cancel" else ())], words
     is_filtered = said.filters.keys() - {"who"} and GatehouseHelp() not in views
     is_list = said.segments or said.lacking or said.act in {"export", "import"} or is_filtered or not views
     lists, listed = _show_lists(said) if is_list and not things else (things, words)
     return [*views, *lists], topics | listed if lists else topics
-
-
-Shown = tuple[list[Command], frozenset[str]]
-
-
-LEADING: Final = word_set(
-    "redirect redirects redirecting point points lead leads leading go goes going send sends sending land arrive arrives"
-)
-"""Words in a question about what has a URL as its destination."""
 
 
 def _show_things(said: Sentence) -> Shown:
@@ -1001,7 +979,7 @@ def _show_things(said: Sentence) -> Shown:
     is_led_to = is_led_to and not said.rules and ("why" not in said.spoken or said.urls[0][0] == "/")
     if is_led_to and LEADING & {*said.words, said.verb}:
         return [RulesList(url=said.urls[0])], LEADING
-    is_list = said.question != "why" and bool({*said.spoken} & {*LISTED, "everything", "anything", "whats", "what's"})
+    is_list = "why" not in said.spoken and bool({*said.spoken} & {*LISTED, "everything", "anything", "whats", "what's"})
     asked = [url for url, led in zip(said.urls, said.led, strict=True) if said.question and led not in TO] or said.urls
     urls = [url for typed in asked for url in _with_host(typed, said)]
     urls = [url for url in urls if said.known.rules.find_url(url)] or urls
@@ -1016,15 +994,21 @@ def _show_things(said: Sentence) -> Shown:
     is_when = said.question == "when" and {"until", "till", "does", "will"}.isdisjoint(said.spoken)
     asks = said.question or "who" in said.spoken
     past = PAST - {{"is": "done", "did": "did"}.get(said.question, "")}  # “is that done”, “did she pay”
-    happened = said.act in {"history", "undo"} or is_when or bool(asks and past & {*said.words})
+    was = {"was", "were"} if said.segments else set()
+    happened = said.act in {"history", "undo"} or is_when or bool(asks and past & {*said.words}) or said.question in was
     searches = said.part and said.act in {"", "show"} and len(said.rules) == 1
+    nots = [word for word in said.spoken if word in NEGATIONS - {"no"}]
+    stuck = nots if said.question == "why" in said.spoken and len(nots) == 1 else []
     if searches := searches and (is_list or (len(said.rules[0]) > 1 and not said.question)):
         shown.append(RulesList(said.part))
     else:
         is_past = happened or (said.act not in CHANGES and (said.since or said.question in {"was", "were", "had"}))
         of_rule: type[RulesHistory | RulesShow] = RulesHistory if is_past else RulesShow
-        shown += [of_rule(key) for mention in said.rules for key in mention]
-    words = PAST | {*STATUSES, *TYPES} if (said.rules and not searches) or said.urls else PAST | {"segments"}
+        on = {key for key, rule in said.known.by_id.items() if stuck and rule.active and not is_past}
+        shown += [RulesCheck(key) if key in on else of_rule(key) for mention in said.rules for key in mention]
+    shown.sort(key=lambda each: isinstance(each, RulesWhich))  # a path may be one of many hosts
+    is_shown = (said.rules and not searches) or said.urls
+    words = PAST | {*stuck} | ({*TYPES, *(STATUSES if said.question else ())} if is_shown else {"segments"})
     # Neither a list nor who has a segment says what was done.
     return [*shown, *_show_people(said, happened=happened)], frozenset() if lists or said.segments else words
 
@@ -1039,6 +1023,7 @@ def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
     if said.act == "make" and not said.known.sites_of.keys() & {*people}:
         return [MembersAdd(email) for email in people]
     asks_who = said.act != "why" and (said.act or said.question in {"who", "who's", "what", "is"})
+    asks_who = asks_who and "sites" not in said.words
     return [
         MembersShow(emails) if asks_who and (not segment or said.act in CHANGES) else MembersWhy(emails, segment)
         for emails in together
@@ -1051,8 +1036,10 @@ def _show_views(said: Sentence) -> Shown:
     found = TOPICS.find(said.included)
     topics = {topic for topic, _ in found} | ({"freezes"} if said.act == "freeze" else set())
     words = {said.words[place] for _, places in found for place in places} | SEVERAL | {"or"}
-    is_of_rights = said.act in CHANGES and said.question in {"may", "can", "am", "do", "why"}
-    topics |= {"whoami"} if is_of_rights and ("i" in said.words or "who" in said.filters) else set()
+    is_of_rights = said.act in CHANGES or not {"change", "edit", "touch"}.isdisjoint(said.spoken)
+    is_of_rights = is_of_rights and said.question in {"may", "can", "am", "do", "why"}
+    is_other = said.question in {"can", "may"} and not said.kinds  # “can bob delete rules”
+    topics |= {"whoami"} if is_of_rights and (is_other or "i" in said.words or "who" in said.filters) else set()
     back = _look_back(said)
     is_done = said.question not in {"is", "are"} and not PAST.isdisjoint(said.words)
     happened = said.filters.get("who", ("@me",))[0] != "@me" or said.act == "history" or is_done
@@ -1060,7 +1047,7 @@ def _show_views(said: Sentence) -> Shown:
     # “Temporary changes” are about one thing.
     topics -= {"audit"} if len(topics) > 1 and (not back or "digest" in topics) else set()
     topics -= {"pending"} if said.question == "who" or "whoami" in topics else set()  # “who can approve”
-    if "help" in topics and not said.urls:
+    if "help" in topics and "status" not in topics and not said.urls:
         return [GatehouseHelp()], frozenset(said.words)
     words |= {"did", "last", "latest"} if "audit" in topics else set()
     return [view() for view in VIEWS if view.verb in topics], frozenset(words)
@@ -1099,4 +1086,5 @@ def _show_lists(said: Sentence) -> Shown:
         return [RulesList()], word_set("all every ones only nothing else")
     if (said.act == "show" and said.is_about_members) or not MEMBERS.isdisjoint(said.words):
         return [MembersList()], SEVERAL
-    return ([RulesList()], SEVERAL) if {"rules", "all"} & {*said.words} else ([], frozenset())
+    is_of_rules = "rules" in said.words or ("all" in said.words and (said.root == "rules" or said.question != ""))
+    return ([RulesList()], SEVERAL) if is_of_rules else ([], frozenset())

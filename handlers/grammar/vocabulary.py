@@ -26,9 +26,15 @@ class Phrases(dict[str, T]):
 
     def find_at(self, words: Sequence[str], at: int) -> tuple[T, list[int]] | None:
         """Return what the longest phrase means that begins at ``words[at]``, and where its words stand; None where none does."""
-        for phrase, is_parted, meaning in self._starting.get(words[at], ()):
-            if is_parted and phrase[1] in words[at + 1 :]:
-                return meaning, [at, words.index(phrase[1], at + 1)]
+        phrases = self._starting.get(words[at], ())
+        after = words[at + 1 :]
+        parted = [
+            (at + 1 + after.index(each[1]), to) for each, is_parted, to in phrases if is_parted and each[1] in after
+        ]
+        for phrase, is_parted, meaning in phrases:
+            if is_parted and parted:  # “turn on …, and off at 10”
+                end, nearest = min(parted)
+                return nearest, [at, end]
             if words[at : at + len(phrase)] == phrase:
                 return meaning, [*range(at, at + len(phrase))]
         return None
@@ -59,13 +65,14 @@ VERBS_OF: Final = map_words(
         "edit": "edit modify correct",
         "copy": "copy clone replicate make_copy make_a_copy",
         "grant": "grant give upgrade allow let bump",
-        "revoke": "revoke take strip downgrade withdraw should_not_be shouldn't_be",
-        "offboard": "offboard ban kick kick_out left_the_company has_left has_quit has_resigned was_fired is_gone leaves leaving "
-        "out_of_everything out_everywhere must_not_get_in remove…everywhere delete…everywhere offboard…everywhere",
-        "move": "move is_now new_mail new_email new_address new_adress moved_to changed…mail changed…email",
+        "revoke": "revoke take pull strip downgrade withdraw should_not_be shouldn't_be",
+        "offboard": "offboard ban kick kick_out left_the_company has_left has_quit has_resigned was_fired is_gone leaves "
+        "leaving out_of_everything out_everywhere must_not_get_in remove…everywhere delete…everywhere offboard…everywhere",
+        "move": "move put…group is_now new_mail new_email new_address new_adress moved_to changed…mail changed…email",
         "unfreeze": "unfreeze lift lift…freeze",
         "freeze": "freeze no_changes nobody_touch nobody_touches nobody_changes nobody_should_touch nobody_should_change",
-        "undo": "undo undone revert rollback roll_back take_back take_it_back take_that_back bring_it_back that_was_wrong",
+        "undo": "undo undone revert rollback roll_back take_back take_it_back take_that_back put_it_back put_that_back "
+        "bring_it_back that_was_wrong",
         "export": "export download",
         "import": "import upload",
         "show": "show send_me get view info find search list see open look ls grep",
@@ -82,9 +89,9 @@ OFTEN_NOUNS: Final = word_set(
 )
 """Verbs only at the beginning of a text, or at its end, since elsewhere they may be a part of a name."""
 IDLE: Final = word_set(
-    "a an the please pls kindly thanks thank thx cheers hey hi hello oops gatehouse @gatehouse i we me you my our need needs "
-    "want wants is are be of and rule url urls link links page pages site segment group member user customer account access "
-    "address host also too maybe thing things now right asap again immediately effective"
+    "a an the please pls kindly thanks thank thx cheers hey hi hello oops gatehouse @gatehouse i i'm i've i'd we me you my our "
+    "need needs want wants is are be of and rule url urls link links page pages site segment group member user customer account "
+    "access address host also too maybe thing things now right asap again immediately effective"
 )
 """Words that can't make a change another one."""
 ASKING: Final = word_set(
@@ -136,19 +143,20 @@ TYPES: Final = map_words(
 TOPICS: Final = map_words(
     {
         "check": "loop loops looping circles too_many_redirects duplicates dupes redundant do_the_same doing_the_same shadowed "
-        "conflict conflicts overlap fight fighting broken…rules in_circles spins spinning back_and_forth never_loads twice",
+        "conflict conflicts overlap fight fighting broken…rules anything_broken in_circles spins spinning back_and_forth "
+        "never_loads twice",
         "segments": "segments plan tier tiers",
         "groups": "groups folders any_group which_group",
         "digest": "handover digest summary overview overnight",
         "freezes": "frozen freeze freezes froze locked nobody_changes nobody_touches no_changes",
         "pending": "pending waiting queue outstanding undecided approve reject deny decline approval approvals request requests",
         "planned": "timers expire expires expiring temporary ends ending planned plans scheduled starts reverts reverted live "
-        "running_out runs_out run_out coming_up upcoming on_hold going_to will by_itself automatically",
+        "running_out runs_out run_out coming_up upcoming on_hold going_to will by_itself gonna automatically",
         "audit": "change changes changed changing happened happen miss missed undo override overrides news lately",
         "status": "service services health healthy status broken everything_up everything_ok everything_fine everything_working "
-        "down hangs hanging is_it_you just_me reachable respond outage offline",
-        "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do who_am_i need…approval need…approvals "
-        "approvals…need second_person two_people",
+        "down hangs hanging is_it_you you_up just_me timing_out reachable respond outage offline",
+        "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do who_am_i need…approval "
+        "need…approvals approvals…need second_person two_people",
         "help": "help commands command documentation manual options examples how_do how_to how_can how_does_this how_would "
         "difference_between i_type are_you what_can_you what_do_you whats_a what's_a what_is_a",
     }
@@ -156,12 +164,12 @@ TOPICS: Final = map_words(
 """Words for what Gatehouse has a view of."""
 PAST: Final = word_set(
     "changed edited touched turned switched deleted removed created made gave granted revoked took did doing done desactivated "
-    "added approved denied broke messed expired ended ran become became renamed"
+    "added approved denied broke messed expired ended ran become became renamed ever"
 )
 """Words in a question about what was done."""
 FILES: Final = word_set("file csv excel spreadsheet")
 """Words that say that a list is wanted as a file, whatever the verb."""
-MEMBERS: Final = word_set("member members user users customer customers account accounts people")
+MEMBERS: Final = word_set("member members user users customer customers account accounts people ppl folks")
 SITES_AFTER: Final = word_set("on in at from site")
 """Words before the name of a site."""
 TO: Final = word_set("to into -> --> => → >")
@@ -178,6 +186,19 @@ NO_NAMES: Final = frozenset().union(
     ),
 )
 """Words beside a part of a name that don't belong to it."""
+LED_IN: Final = (FILLERS - ASKING) | {"", ",", "since", "until"}
+"""Words that may come before the first one of a question: “since when”, “by whom”."""
+CAN: Final = word_set("can could would will")
+SOMEBODY: Final = word_set("you u we someone somebody")
+NEVER_NAMES: Final = FILLERS | REVERSING | SEVERAL | {"", ","}
+GOING: Final = word_set("go goes going went log sign include including")
+"""Words before “on” and “live” that make something else of these."""
+LEADING: Final = word_set(
+    "redirect redirects redirecting point points lead leads leading go goes going send sends sending land arrive arrives"
+)
+"""Words in a question about what has a URL as its destination."""
+NAMING: Final = word_set("is are does do has did was had a an any the called named about for there our")
+"""Words before a name."""
 CORRECT: Final = [*filter(str.isalpha, (*VERBS_OF, *sorted(ASKING), *TOPICS, *TYPES, *sorted(MEMBERS)))]
 """Words of which a word that isn't understood may be a typo."""
 AFTER_ALL: Final = ".,;:!?…"
@@ -210,25 +231,25 @@ def _read_impossible(table: str) -> Phrases[Impossible]:
 
 IMPOSSIBLE: Final = _read_impossible(
     """
-Gatehouse blocks URLs, not IP addresses. > rules new block > ip ips subnet vpn firewall
+Gatehouse knows no IP addresses: rules match URLs. > rules new block > ip ips subnet vpn firewall
 Gatehouse can’t tell countries, browsers or visitors apart: rules match URLs. > > visitors country countries geo geoip europe
     germany france italy russia china usa uk user_agent chrome safari googlebot bots crawlers iphone android device devices
     own_browser my_browser mobile_users mobile_visitors cookie cookies referer if_header with_header logged_in_users
 Rules have no order: of two that match a URL, either may act. > rules check > priority order_of above_the below_the wins
 A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test rollout rotate
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
-    status_code permanent_redirect permanently
+    status_code permanent_redirect
 Gatehouse sends no emails or invitations to members. > > invite welcome_email email_all mail_all send…email send…mail send…note
 Gatehouse can’t see passwords, unlock a login, or sign anybody in or out. > > password passwords pw 2fa mfa credentials magic_link
     unlock unlocked logout log_out sign_out sign…out sessions impersonate
 The members service doesn’t say when somebody signed in. > > last_login last_log last_sign logins sign-ins last_seen last_active
     didn't_log_in logged_in when…log when…login inactive_members inactive_users
 Gatehouse can remove a member, but not erase their personal data. > > gdpr personal_data her_data his_data their_data erasure
-Gatehouse sets no reminders and watches nothing for you. > gatehouse planned > remind reminder alert notify_me ping_me let_me_know
-    if…switch if…turn if…send if…off as_soon_as when_somebody when_someone
+Gatehouse watches nothing, and can’t tell what else a change does. > gatehouse planned > remind reminder alert notify_me
+    ping_me let_me_know if…switch if…turn if…send if…off as_soon_as when_somebody when_someone
 Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate-limit throttle per_second
 Gatehouse sees no visits, sales or speed of your site. > > hits clicks visits statistics stats how_many_visitors how_many_people
-    how_many_ppl how_many_requests sell slowing takes_ages conversion page_views refund billing revenue latency load_time
+    how_many_ppl how_many_requests much_traffic sell slowing takes_ages conversion page_views revenue billing latency load_time
 A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
 Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate cert ssl tls cache caches
@@ -238,7 +259,7 @@ Gatehouse can’t tell what is still needed; a list can be sorted by the last ch
     still_needed unused stale long_time longest oldest ages nobody…touched didn't_anyone
 Gatehouse reads English only. > gatehouse help > ich eine sind mir alle und wer welche wie warum nicht für mach schalte wurde
     quién qué cuál está quiero para puedes
-Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall rota pager call_me page_me phone_number
+Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall rota pager call_me page_me ping phone_number
 Gatehouse knows who has a segment, not what it opens. > members segments > users_see people_see members_see customers_see
 Gatehouse knows no orders, payments or courses. > > orders parcel parcels invoice invoices enrolled order_last did…pay did…order
 Who may do what is set in Gatehouse’s policy file. > gatehouse whoami > admin

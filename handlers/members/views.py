@@ -133,7 +133,7 @@ def _empty_list(command: MembersList, site: str, others: Sequence[str], gap: Gap
 def _other_sites_text(others: Sequence[str], lead: str) -> str:
     """Return the names of the sites that were not searched, with *lead* in front; empty for none."""
     named = " ".join(code(f"site:{name}", 60) for name in others[:20])
-    return f"{lead}Other sites: {named}" if others else ""
+    return f"{lead}Not searched: {named}" if others else ""
 
 
 def segment_counts(

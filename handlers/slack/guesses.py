@@ -99,7 +99,7 @@ class Guesses:
         zone = zone_of((await self._gatehouse.access.directory.person(caller.user)).tz)
         known = await self._known_names(caller)
         if readings.unread or readings.nothing or readings.is_guess:
-            context = Context(known.titles, zone)
+            context = Context(known.titles, zone, known.people)
             meant = [await self._fix_times(each, caller) for each in readings.meant]
             return reading_view.unclear_message(readings, meant, context, asked=asked)
         expanded = [await self._resolve(each, caller, known) for each in readings.commands]
@@ -109,8 +109,7 @@ class Guesses:
         fixed = [await self._fix_times(each, caller) for each in found or expanded]
         undos = {each.change for each in fixed if isinstance(each, GatehouseUndo)}
         led_to = {each or "": title_of_undo(await find_undo(each, caller, self._gatehouse)) for each in undos}
-        titles = {**known.titles, **led_to}
-        context = Context(titles, zone, people=await asyncio.to_thread(_names_of, known, fixed))
+        context = Context({**known.titles, **led_to}, zone, known.people)
         return reading_view.preview(fixed, context, asked=asked, facts=facts, note=note)
 
     async def _resolve(self, command: Command, caller: Caller, known: Known) -> Command:
@@ -154,11 +153,7 @@ class Guesses:
                 known, members=Known().members, people={}, segments={}, missing=[*({*known.missing} & {"rules"})]
             )
         segments = {name.casefold(): name for name in gatehouse.extra_segments}
-        return replace(
-            known,
-            segments=segments | dict(known.segments),
-            site=gatehouse.site(None).name,
-        )
+        return replace(known, segments=segments | dict(known.segments), site=gatehouse.site(None).name)
 
     async def _all_names(self) -> Known:
         rules, *members = await asyncio.gather(
@@ -193,10 +188,3 @@ def _is_switched(command: Command, rules: Mapping[str, Rule]) -> bool:
     if not isinstance(command, RulesOn | RulesOff) or command.start is not None:
         return False
     return all((rule := rules.get(ref)) and rule.active == isinstance(command, RulesOn) for ref in command.refs)
-
-
-def _names_of(known: Known, commands: Sequence[Command]) -> Mapping[str, str]:
-    """Return the names of the members that *commands* are about, by their emails."""
-    emails = {ref for command in commands if isinstance(command, MembersCommand) for ref in refs_of(command)}
-    there = (member for members in known.people.values() for member in members) if emails else ()
-    return {member.email: member.name for member in there if member.email in emails and member.name}

@@ -187,7 +187,7 @@ async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
     [
         ("/rules off Old shop until the sale ends", "I’m not sure what to do with “until”, “sale ends”."),
         ("/rules turn off everything except checkout", "I’m not sure what to do with “turn off”, “everything except”."),
-        ("/rules block the IP 203.0.113.9", "Gatehouse blocks URLs, not IP addresses."),
+        ("/rules block the IP 203.0.113.9", "Gatehouse knows no IP addresses: rules match URLs."),
         ("/rules off Old shop because it loops until Friday", "I’m not sure what to do with “it loops until Friday”."),
         ("/members grant anna.berg@example.com from premium", "I’m not sure what to do with “from”."),
     ],

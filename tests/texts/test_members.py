@@ -28,7 +28,7 @@ Sites: blog, docs\
 `default` `staff`  [Show]
 #3 (no name) `zed@example.com`
 no segments  [Show]
-Page 1 of 1   ·   `#n` in your next command means a row of this list · Other sites: `site:docs`
+Page 1 of 1   ·   `#n` in your next command means a row of this list · Not searched: `site:docs`
 [Share in channel]\
 """,
             "a list in a channel": """\

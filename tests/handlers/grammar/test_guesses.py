@@ -39,9 +39,11 @@ from handlers.members.commands import (
     MembersOffboard,
     MembersRemove,
     MembersRevoke,
+    MembersShow,
     MembersWhy,
 )
 from handlers.rules.commands import (
+    RulesCheck,
     RulesDelete,
     RulesGroup,
     RulesHistory,
@@ -166,7 +168,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     (f"/rules grant {ANNA} vip", offers(MembersGrant((ANNA,), ("vip",)))),
     ("/gatehouse lift the freeze on shop.example.com", runs(GatehouseFreezes())),
     ("/gatehouse what can I do", runs(GatehouseWhoami())),
-    ("/rules anything broken?", runs(GatehouseStatus())),
+    ("/rules anything broken?", offers(RulesCheck(), GatehouseStatus())),
     ("/rules how do I block a url", runs(GatehouseHelp())),
     # Nobody can tell
     ("@Gatehouse what is going on", NOTHING),
@@ -197,9 +199,12 @@ def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: s
 
 def test_what_nothing_is_called_and_what_is_taken_for_a_typo_is_told() -> None:
     assert read("rules", "bring back the winter sale popup", KNOWN).nothing == "winter sale popup"
-    assert read("members", "grant no.body@example.com vip", KNOWN).nothing == "no.body@example.com"
+    assert read("members", "grant no.body@example.com vip", KNOWN).commands == (MembersShow(("no.body@example.com",)),)
     assert read("rules", "bring back the winter sale popup on win", KNOWN).unread == ("bring back", "win")
     assert read("gatehouse", "waht is planed", KNOWN).unread == ("planed", "waht")
+    assert read("rules", "old shop off while they debug", KNOWN).unread == ("off while they debug",), (
+        "no state is asked"
+    )
     assert read("rules", "delte the kopfzeile", KNOWN).meant == (), "no typo deletes"
     two_sites = read("members", "anna vip on blog and docs for 7d", KNOWN)
     assert not any(each.writes for each in (*two_sites.commands, *two_sites.meant)), "one site would be left out"
@@ -278,7 +283,7 @@ def test_what_cannot_be_done_is_said_unless_it_is_quoted_or_a_name(phrase: str) 
     beside = read("", f"why is the old shop zonk {text}?", KNOWN)
     assert beside.impossible is not None
     assert beside.impossible.says == found.says
-    assert {RulesShow(OLD), RulesHistory(OLD)} & {*beside.commands}
+    assert {RulesShow(OLD), RulesHistory(OLD), RulesCheck(OLD)} & {*beside.commands}
 
 
 URL_QUESTIONS: Final = (
