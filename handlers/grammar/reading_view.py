@@ -116,10 +116,10 @@ def _thing_label(command: Command, context: Context) -> str:
         case MembersShow(emails=emails) | MembersWhy(emails=emails):
             return ", ".join(emails)
         case RulesList() | MembersList() | RulesExport() | MembersExport() | GatehouseAudit():
-            what = f"Export {command.service}" if command.verb == "export" else command.service.capitalize()
-            what = "Changes" if isinstance(command, GatehouseAudit) else what
-            site = getattr(command, "site", None) and f"on {command.site}"
-            filters = [*filter(None, [named, site]), *(" ".join(each) for each in filters_of(command).items())]
+            what = "changes" if isinstance(command, GatehouseAudit) else command.service
+            what = f"{'export ' * (command.verb == 'export')}{what}".capitalize()
+            more = {name: value for name in ("site", "sort") if (value := getattr(command, name, None))}
+            filters = [*filter(None, [named]), *(" ".join(each) for each in (filters_of(command) | more).items())]
             return f"{what}: {', '.join(filters) or 'all'}"
         case _:
             return f"{command.title()}: {named}" if named else command.label or command.summary

@@ -376,8 +376,12 @@ def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
             left.append(words[at])
         else:
             turned = {word.keyword for word in left} & {"turn", "switch", "put", "on", "off"}
-            is_on = texts[at] == "on" and turned in ({"turn"}, {"switch"}, {"put"})
-            left += [words[at]] if is_on else []  # “turn it on friday”
+            is_on = turned in ({"turn"}, {"switch"}, {"put"}) or {*texts[at + 1 : at + 2]} & {"from", "until", "for"}
+            left += [words[at]] if is_on and texts[at] == "on" else []  # “turn it on friday”
+            turns = [word.keyword for word in left if word.keyword in {"on", "off"}]
+            if time.kind is Kind.START and turns in (["on", "off"], ["off", "on"]):  # “on at 9 and off again at 10”
+                time = replace(time, kind=Kind.LENGTH if texts[at] == "in" else Kind.END)
+                left = [word for word in left if word.keyword != turns[1]]
             _note_time(said, replace(time, text=" ".join(texts[at : at + time.count])))
             left += [replace(words[at], text=",")] if texts[at + time.count - 1].endswith(",") else []
         at += time.count if time is not None else 1
@@ -452,7 +456,7 @@ def _take_verb(said: Sentence) -> None:
     for at in range(len(words)):
         is_end = at == last or said.typed[at].endswith(",") or said.after(at) == ","
         may_be_noun = (at != first and not is_end) or (at > 0 and said.question not in {"", "can", "could"})
-        is_no_verb = words[at] == "on" and ((at != first and said.after(at) == "") or said.before(at) in GOING)
+        is_no_verb = words[at] == "on" and at != first and said.after(at) == ""
         if is_no_verb or (words[at] in STATUSES and _is_state(said, at)):
             continue
         act, places = VERBS_OF.find_at(words, at) or ("", [])
@@ -490,15 +494,16 @@ def _take_segments(said: Sentence) -> None:
             is_kept = said.site is not None and said.act in CHANGES  # the second of two sites: a question is about both
             said.site = said.site if is_kept else said.known.sites[word] if said.site is None else ""
             said.words[at] = word if is_kept else ""
-            for place in range(max(0, at - 2), at):
-                said.words[place] = "" if said.words[place] in SITES_AFTER - {"site"} else said.words[place]
+            near = slice(max(0, at - 2), at)
+            said.words[near] = ["" if each in SITES_AFTER else each for each in said.words[near]]
         lacks = word in LACKING or (lacks and word in IDLE | {"have", "has", "on", "in"})
 
 
 def _take_parts(said: Sentence) -> None:
     """Take parts of names, the longest first, where no whole name was found; further ones of the same kind only after “and”."""
     for at, word in enumerate(said.words):
-        if word and (groups := said.known.groups.find_exact(word)):
+        find = said.known.groups.find_mentioned if said.after(at) == "group" else said.known.groups.find_exact
+        if word and word not in NO_NAMES and (groups := find(word)):
             said.groups += groups
             said.take(at)
     is_whole = (said.people or said.urls) and said.act not in {"redirect", "set", "move"}
@@ -559,10 +564,7 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> 
 
 
 def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
-    """Return those of *keys* that are on the site, or of a type, that is meant; all where none is.
-
-    Who can't get into a site may be on another one.
-    """
+    """Return those of *keys* that are on the site of a change, or of a type, that is meant; all where none is."""
     site = said.site or ("" if said.act == "offboard" else said.known.site) if said.act in CHANGES else ""
     rules, types = said.known.by_id, {TYPES[word] for word in said.included if word in TYPES}
     there = [key for key in keys if site in said.known.sites_of.get(key, ())]
@@ -599,6 +601,7 @@ def _offer(said: Sentence) -> Readings | None:
     verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | words & others
     is_one = said.act == "undo" or verbs <= {said.act, *LOOKING, *(["set"] if said.act == "move" else [])}
     is_one = is_one and REVERSING.isdisjoint({*said.words} & {*said.asked})
+    is_one &= not re.search(r"\b(on|off)( (until|for|from|again|,)|$)", " ".join(each or "·" for each in said.words))
     titles = [said.known.titles.get(ref, "").casefold() for each in changes for ref in refs_of(each)]
     verbs_of_names = {title.partition(" ")[0] for title in titles} - {*said.part.split()} if said.part else set()
     is_of_name = "off" not in said.verb and said.act in map(VERBS_OF.get, verbs_of_names)  # “stop the polling”
@@ -611,7 +614,7 @@ def _offer(said: Sentence) -> Readings | None:
         return Readings(changes)
     is_joined = not {"and", "both", "&", "+"}.isdisjoint(said.spoken) or all(len(refs_of(each)) < 2 for each in changes)
     is_another = not is_joined or (said.part and (said.stranger or _unknown_name(said, changes)))
-    if is_another or find_impossible(said):
+    if is_another or (said.verb != "rename" and find_impossible(said)):
         return None
     if said.start and not said.expiry:
         # “revoke it, she left on friday”: the time may be a part of what isn't understood
@@ -650,7 +653,7 @@ def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
         idle |= PLACES[each.service] | ({"for"} if each.has("segments") else set())
         idle |= PLACES["leaving"] if isinstance(each, LEAVING) else frozenset()
         idle |= SEVERAL | MEMBERS | {"rules"} if len(refs_of(each)) > 1 else frozenset()
-        idle |= word_set("all any anything everything") if not refs_of(each) else frozenset()
+        idle |= word_set("all any anything everything") if not (refs_of(each) or each == GatehouseUndo()) else set()
     idle |= {"everything", "on", "rules"} if said.urls and said.act in {"on", "off"} else set()
     return idle
 
@@ -981,15 +984,12 @@ def _show_things(said: Sentence) -> Shown:
         return [RulesList(url=said.urls[0])], LEADING
     is_list = "why" not in said.spoken and bool({*said.spoken} & {*LISTED, "everything", "anything", "whats", "what's"})
     asked = [url for url, led in zip(said.urls, said.led, strict=True) if said.question and led not in TO] or said.urls
-    urls = [url for typed in asked for url in _with_host(typed, said)]
-    urls = [url for url in urls if said.known.rules.find_url(url)] or urls
+    there = [_with_host(typed, said) for typed in asked]
+    urls = [url for hosts in there for url in [*filter(said.known.rules.find_url, hosts)] or hosts]
     asks_page = not {"where", "why"}.isdisjoint(said.spoken) and not is_list
     lists = [url for url in asked if not asks_page and not urlsplit(url).path]
     shown: list[Command] = [RulesList(url=url.removeprefix("https://")) for url in lists]
     shown = shown or [RulesWhich(url) for url in urls]
-    if said.act in CHANGES:  # it may have to change
-        sources = (said.known.rules.find_url(url) for url in urls)
-        shown = [*(RulesShow(key) for mention in (*said.rules, *sources) for key in mention), *shown]
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups]
     is_when = said.question == "when" and {"until", "till", "does", "will"}.isdisjoint(said.spoken)
     asks = said.question or "who" in said.spoken
@@ -1023,7 +1023,8 @@ def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
     if said.act == "make" and not said.known.sites_of.keys() & {*people}:
         return [MembersAdd(email) for email in people]
     asks_who = said.act != "why" and (said.act or said.question in {"who", "who's", "what", "is"})
-    asks_who = asks_who and "sites" not in said.words
+    if "sites" in said.words or (said.act not in CHANGES and not {*people} <= said.known.sites_of.keys()):
+        asks_who = False  # `MembersWhy` looks on every site
     return [
         MembersShow(emails) if asks_who and (not segment or said.act in CHANGES) else MembersWhy(emails, segment)
         for emails in together
@@ -1082,7 +1083,7 @@ def _show_lists(said: Sentence) -> Shown:
         return [MembersList(segment=each, without_segment=lacking) for each in said.segments or (None,)], words
     if said.act not in {"", "show"} and not said.filters:
         return [], frozenset()
-    if said.filters.keys() - {"who"} and not PRONOUNS & {*said.words}:
+    if said.filters.keys() - {"who"} and ("type" in said.filters or not PRONOUNS & {*said.words}):
         return [RulesList()], word_set("all every ones only nothing else")
     if (said.act == "show" and said.is_about_members) or not MEMBERS.isdisjoint(said.words):
         return [MembersList()], SEVERAL

@@ -104,13 +104,13 @@ FILLERS: Final = (
     | ASKING
     | word_set(
         "to from at into in on for with by its here there then just so still currently getting going goes go gets got happens "
-        "happen wrong points leads end ends up out looping loops working longer any anything some many much count stuff rules "
+        "happen wrong points leads end ends up looping loops working longer any anything some many much count stuff rules "
         "members users customers accounts people about tell through able access reach enter get see log content name that own "
         "say says said writes wrote thats match matches moment under still"
     )
 )
 """Words that the answer to a question may leave out."""
-SAYING: Final = word_set("on by my out wrong looping loops longer working points leads end ends still name log")
+SAYING: Final = word_set("on by my wrong looping loops longer working points leads end ends still name log")
 """Those of them that a card of one thing answers, and that say something elsewhere: “my rules”, “sorted by name”."""
 BEING: Final = word_set("is are be that that's thats they're still currently isn't aren't isnt arent not what's whats")
 """Words before “on” and “off” as what something is."""
@@ -154,11 +154,12 @@ TOPICS: Final = map_words(
         "running_out runs_out run_out coming_up upcoming on_hold going_to will by_itself gonna automatically",
         "audit": "change changes changed changing happened happen miss missed undo override overrides news lately",
         "status": "service services health healthy status broken everything_up everything_ok everything_fine everything_working "
-        "down hangs hanging is_it_you you_up just_me timing_out reachable respond outage offline",
+        "everything_green connection down hangs hanging is_it_you you_slow you_up just_me timing_out reachable respond outage "
+        "offline",
         "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do who_am_i need…approval "
         "need…approvals approvals…need second_person two_people",
-        "help": "help commands command documentation manual options examples how_do how_to how_can how_does_this how_would "
-        "difference_between i_type are_you what_can_you what_do_you whats_a what's_a what_is_a",
+        "help": "help_me need_help commands command documentation manual options examples how_do how_to how_can how_does_this "
+        "how_would difference_between i_type are_you what_can_you what_do_you whats_a what's_a what_is_a",
     }
 )
 """Words for what Gatehouse has a view of."""
@@ -263,8 +264,7 @@ Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall ro
 Gatehouse knows who has a segment, not what it opens. > members segments > users_see people_see members_see customers_see
 Gatehouse knows no orders, payments or courses. > > orders parcel parcels invoice invoices enrolled order_last did…pay did…order
 Who may do what is set in Gatehouse’s policy file. > gatehouse whoami > admin
-Lists can’t show what has no segment or group. > > no_segment no_segments without_any not_in_any_group not_in_a_group
-    without_group don't_belong
+Lists can’t show what has no segment or group. > > no_segment no_segments not_in_any_group not_in_a_group without_any
 Gatehouse can’t compare the members of two sites. > members list > not_on_site not_in_site not_on_the_site
 Segments and groups are made and renamed elsewhere. > > new_segment create…segment rename…segment new_group create…group
 Gatehouse has no pages of its own: a rule can redirect to one. > rules new redirect > maintenance_page holding_page error_page

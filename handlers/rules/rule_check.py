@@ -18,6 +18,7 @@ from handlers.blocks.messages import ListPage
 from handlers.grammar.command import slash
 from handlers.rules import check_view, views
 from handlers.rules.commands import RulesCheck
+from handlers.rules.pairs_view import status_words
 from handlers.rules.rule_refs import find_rule, groups_of
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Private, Reply
@@ -42,7 +43,7 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
     page = ListPage.of(checked.findings, command.page, FINDINGS_PER_PAGE)
     limits = [views.GROUPS_NOT_READ] if groups is None and any(rule.group_id for rule in listing.known) else []
     if one is not None and not is_effective(one, groups):
-        limits.append("It is off, or its group is: it wasn’t compared with the other rules.")
+        limits.append(f"{status_words(one, groups)}: it wasn’t compared with the other rules.")
     limits += [] if checked.is_whole else [f":warning: {check_view.UNTRIED}"]
     return Private(
         check_view.findings_page(

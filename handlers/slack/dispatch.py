@@ -22,7 +22,7 @@ from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
 from handlers.blocks.modals import View
 from handlers.changes.command_form import form_of_missing
-from handlers.explain.table import is_expected, outcome_of, words_for
+from handlers.explain.table import error_message, is_expected, outcome_of, words_for
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
 from handlers.grammar.command import Certain, Command, Unclear
@@ -252,7 +252,10 @@ class Dispatcher:
         if (meant := runs_at_once(readings)) is not None:
             if readings.unread:  # an answer to a part is for who asked, not for the channel
                 caller = caller.with_place(public=False, replacing=caller.replacing)
-            reply = await self._run(meant, caller, act.timer.began)
+            try:
+                reply = await self._run(meant, caller, act.timer.began)
+            except MISUNDERSTOOD as unknown:  # nothing is called so: told beside what wasn't understood
+                reply = Private(error_message(unknown, asked=act.request.asked, caller=caller))
             act.caller = caller
             return _with_reading_line(reply, meant, await self._titles(), readings)
         return await self._preview(act, readings, caller)
