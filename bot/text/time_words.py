@@ -143,12 +143,12 @@ AREAS: Final = frozenset({"africa", "america", "asia", "atlantic", "australia", 
 AFTER_LENGTH: Final = frozenset(
     word
     for words in (
-        "because cause bc since please pls thanks from",
+        "because cause bc since please pls thanks from for until till",
         "starting to as and then while when on at in if due tomorrow today",
     )
     for word in words.split()
 )
-"""Words after which “30 min” is a length; before any other, as in “24h shop”, it is part of a name."""
+"""Words after which “30 min” is a length; before any other, as in “24h shop” or “the 3rd floor”, it is part of a name."""
 
 MAX_CHARACTERS: Final = 40
 """Characters of one word of a time."""

@@ -118,7 +118,10 @@ def parse_time(words: Sequence[str], at: int) -> ParsedTime | None:
         text = canonical_text(terms[:count])
         if not (found := _parse(text)):
             continue
-        if found.kind is Kind.LENGTH and text[:1] in DIGITS and not _is_bare_length(words, at, at + count):
+        is_bare = found.kind is Kind.LENGTH and text[:1] in DIGITS
+        if is_bare and words[at].lstrip(AROUND)[:1] not in DIGITS:  # “a day”
+            continue
+        if (is_bare or text.endswith(" th")) and not _stands_alone(words, at + count):
             continue
         return replace(found, count=count, text=" ".join(words[at : at + count]))
     return None
@@ -147,10 +150,8 @@ def _ends_sentence(word: str) -> bool:
     return word.endswith(ENDING)
 
 
-def _is_bare_length(words: Sequence[str], at: int, after: int) -> bool:
-    """Whether the words from *at* to *after* are a length by themselves: “24h because …”, but not “24h shop” or “a day”."""
-    if words[at].lstrip(AROUND)[:1] not in DIGITS:
-        return False
+def _stands_alone(words: Sequence[str], after: int) -> bool:
+    """Whether no name goes on at *after*: “24h because …”, but not “24h shop” or “the 3rd floor”."""
     if after >= len(words) or words[after - 1][-1:] in {".", *AROUND}:
         return True
     return words[after].strip(AROUND + ".").casefold() in AFTER_LENGTH

@@ -57,7 +57,8 @@ def sentence(command: Command, context: Context) -> str:
     text = command_text(with_name(command, context.titles))
     clause = words(command, context) if words else code(slash(text), 400) if text else f"*{esc(command.summary)}*"
     reason = f"\nReason: {esc(unquote_reason(command.because))}" if command.because else ""
-    return clause + _time_phrase(command, context) + reason if command.writes else clause
+    is_said = command.writes or (words and (command.start or command.expiry))
+    return clause + _time_phrase(command, context) + reason if is_said else clause
 
 
 def with_name(command: Command, titles: Mapping[str, str]) -> Command:
@@ -128,14 +129,16 @@ def _make_phrase(command: RulesMake, context: Context) -> str:
 
 
 def _set_phrase(command: RulesSet, context: Context) -> str:
-    """Return the change of a destination or a name in words of its own, and any other by its fields."""
+    """Return the change of one field in words of its own where it has them, and any other by its fields."""
     rules = _names(command.refs, context)
     [(name, value), *others] = command.fields
-    if name == "destination" and not others:
-        return f"Change the destination of {rules} to {url_code(value, URL_LENGTH)}"
-    if name == "name" and not others:
-        return f"Rename {rules} to {quote(value, 100)}"
-    return f"Set {', '.join(f'{code(each, 60)} to {code(text, 100)}' for each, text in command.fields)} of {rules}"
+    fields = f"Set {', '.join(f'{code(each, 60)} to {code(text, 100)}' for each, text in command.fields)} of {rules}"
+    words = {
+        "destination": f"Change the destination of {rules} to {url_code(value, URL_LENGTH)}",
+        "name": f"Rename {rules} to {quote(value, 100)}",
+        "group": f"Move {rules} to the group {quote(value, 100)}",
+    }
+    return fields if others else words.get(name, fields)
 
 
 def _site(command: Any, preposition: str = "on") -> str:

@@ -44,6 +44,8 @@ def commands_of(service: str) -> tuple[type[Command], ...]:
 
 
 HELP: Final = frozenset({"help", "?"})
+WANTED: Final = frozenset({"me", "how", "what", "why", "with", "about", "please"})
+"""Words after “help” where it is wanted, and not a name’s first word."""
 
 
 def parse(service: str, text: str) -> Command:
@@ -56,7 +58,7 @@ def parse(service: str, text: str) -> Command:
     if not words:
         return EMPTY[service]()
     verb, rest = words[0].keyword, words[1:]
-    if verb in HELP:  # whatever it is wanted for
+    if verb in HELP and (not rest[1:] or rest[0].keyword in WANTED):  # “help centre should go to …” wants none
         return EMPTY[service]()
     if (kind := VERBS[service].get(verb) or VERBS["gatehouse"].get(verb)) is not None:
         is_search = "text" in kind.parts()

@@ -310,7 +310,8 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
         asks = asks or {each.service for each in readings.commands}.isdisjoint({kind.service for kind in error.about})
         is_begun = any(kind.writes and kind.verb in readings.unread for kind in error.about)
         return error.has_verb and not asks and (is_begun or not has_card)
-    return not isinstance(error, BadEmail) or not has_card
+    name = error.name.split() if isinstance(error, BadEmail) and error.name else []
+    return not name or (sum(bare(word) in NO_NAMES for word in name) * 2 <= len(name) and not has_card)
 
 
 # What a text names, the surest first.
@@ -597,7 +598,7 @@ def _offer(said: Sentence) -> Readings | None:
     idle = _idle_in_changes(said, changes)
     unread = _unread(said, changes, idle)
     words = {bare(word) for text in unread for word in re.sub(r"\bon (?=\S)", "", text).split()}
-    others = {"who", "when", "why", "approve", "reject", "deny", *SEVERAL}  # “reject bob's delete” isn't to delete
+    others = {"who", "when", "why", "approve", "reject", "switch", "turn", "put", *SEVERAL}  # “reject bob's delete”
     verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | words & others
     is_one = said.act == "undo" or verbs <= {said.act, *LOOKING, *(["set"] if said.act == "move" else [])}
     is_one = is_one and REVERSING.isdisjoint({*said.words} & {*said.asked})
@@ -755,7 +756,8 @@ def _set_destination(said: Sentence) -> list[Command]:
 
 
 def _set_group(said: Sentence) -> list[Command]:
-    return [RulesSet(refs, (("group", said.known.titles[said.groups[0]]),)) for refs in said.choices]
+    is_into = {"out", "from"}.isdisjoint(said.words)
+    return [RulesSet(refs, (("group", said.known.titles[said.groups[0]]),)) for refs in said.choices if is_into]
 
 
 def _new_rule(said: Sentence) -> list[Command]:
@@ -1020,11 +1022,9 @@ def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
     together = [tuple(people)] if len(people) == len(said.people) else [(key,) for each in said.people for key in each]
     if happened:
         return [GatehouseAudit(ref=email) for emails in together for email in emails]
-    if said.act == "make" and not said.known.sites_of.keys() & {*people}:
-        return [MembersAdd(email) for email in people]
     asks_who = said.act != "why" and (said.act or said.question in {"who", "who's", "what", "is"})
-    if "sites" in said.words or (said.act not in CHANGES and not {*people} <= said.known.sites_of.keys()):
-        asks_who = False  # `MembersWhy` looks on every site
+    is_known = said.act in CHANGES.keys() - {"make"} or {*people} <= said.known.sites_of.keys()
+    asks_who = asks_who and is_known and said.site != "" and "sites" not in said.words
     return [
         MembersShow(emails) if asks_who and (not segment or said.act in CHANGES) else MembersWhy(emails, segment)
         for emails in together

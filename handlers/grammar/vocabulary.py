@@ -58,8 +58,7 @@ VERBS_OF: Final = map_words(
         "delete": "delete remove rm del drop destroy erase nuke bin trash get_rid_of wants…deleted wants…removed",
         "block": "block cancel nobody_should nobody_must",
         "redirect": "redirect forward point reroute send -> --> => → should_redirect_to should_go_to should_point_to "
-        "should_lead_to to_go_to to_lead_to make…leads make…lead make…go make…goes make…point make…points "
-        "should_be_redirected_to should_end_up_at",
+        "should_lead_to to_go_to to_lead_to make…lead make…go make…point should_be_redirected_to should_end_up_at",
         "make": "make create new add register set_up",
         "set": "change update set rename",
         "edit": "edit modify correct",
@@ -71,8 +70,7 @@ VERBS_OF: Final = map_words(
         "move": "move put…group is_now new_mail new_email new_address new_adress moved_to changed…mail changed…email",
         "unfreeze": "unfreeze lift lift…freeze",
         "freeze": "freeze no_changes nobody_touch nobody_touches nobody_changes nobody_should_touch nobody_should_change",
-        "undo": "undo undone revert rollback roll_back take_back take_it_back take_that_back put_it_back put_that_back "
-        "bring_it_back that_was_wrong",
+        "undo": "undo undone revert rollback roll_back take_back take_it_back take_that_back put_it_back bring_it_back",
         "export": "export download",
         "import": "import upload",
         "show": "show send_me get view info find search list see open look ls grep",
@@ -153,9 +151,8 @@ TOPICS: Final = map_words(
         "planned": "timers expire expires expiring temporary ends ending planned plans scheduled starts reverts reverted live "
         "running_out runs_out run_out coming_up upcoming on_hold going_to will by_itself gonna automatically",
         "audit": "change changes changed changing happened happen miss missed undo override overrides news lately",
-        "status": "service services health healthy status broken everything_up everything_ok everything_fine everything_working "
-        "everything_green connection down hangs hanging is_it_you you_slow you_up just_me timing_out reachable respond outage "
-        "offline",
+        "status": "service services health healthy status broken everything_up everything_ok everything_fine everything_green "
+        "connection down hangs hanging is_it_you you_slow you_up just_me timing_out reachable respond outage offline",
         "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do who_am_i need…approval "
         "need…approvals approvals…need second_person two_people",
         "help": "help_me need_help commands command documentation manual options examples how_do how_to how_can how_does_this "

@@ -141,18 +141,19 @@ def findings_page(
     public: bool,
     unjudged: Sequence[Rule] = (),
     limits: Sequence[str] = (),
+    off: str = "",
 ) -> Message:
     """Return one page of findings, the worst first. *rules*: how many were checked, with those *unjudged*.
 
-    *limits*: what was not looked at.
+    *limits*: what was not looked at; *off*: why the only rule has no effect, in mrkdwn.
     """
     checked = messages.plural(rules - len(unjudged), "rule")
     if page.total:
         title = f"{messages.plural(page.total, 'finding')} in {checked}"
         blocks = [messages.section(f"*{title}*")]
     else:
-        title = f"No findings in {checked}{' that could be read' if gap else ''}"
-        blocks = [messages.section(f"{':warning:' if gap or unjudged else ':white_check_mark:'} *{title}*")]
+        title = off or f"No findings in {checked}{' that could be read' if gap else ''}"
+        blocks = [messages.section(f"{':warning:' if gap or unjudged or off else ':white_check_mark:'} *{title}*")]
     for number, finding in enumerate(page.items, start=page.first):
         blocks.append(messages.section(f"{FINDINGS[finding.kind].mark} {esc(words(finding), 900)}\n{advice(finding)}"))
         blocks += [] if public else messages.actions(_finding_buttons(finding, number))

@@ -14,7 +14,7 @@ from bot.rules.lint.route import is_effective
 from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.lint.single_rule import find_unjudged
 from bot.rules.model import Rule, RuleDraft
-from handlers.blocks.messages import ListPage
+from handlers.blocks.messages import ListPage, quote
 from handlers.grammar.command import slash
 from handlers.rules import check_view, views
 from handlers.rules.commands import RulesCheck
@@ -42,8 +42,8 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
         unjudged = await asyncio.to_thread(find_unjudged, rules)
     page = ListPage.of(checked.findings, command.page, FINDINGS_PER_PAGE)
     limits = [views.GROUPS_NOT_READ] if groups is None and any(rule.group_id for rule in listing.known) else []
-    if one is not None and not is_effective(one, groups):
-        limits.append(f"{status_words(one, groups)}: it wasn’t compared with the other rules.")
+    off = "" if one is None or is_effective(one, groups) else f"{quote(one.title, 80)} · {status_words(one, groups)}"
+    limits += ["While it has no effect, it isn’t compared with the other rules."] if off else []
     limits += [] if checked.is_whole else [f":warning: {check_view.UNTRIED}"]
     return Private(
         check_view.findings_page(
@@ -54,6 +54,7 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
             public=caller.public,
             unjudged=unjudged,
             limits=limits,
+            off=off,
         ),
         data={
             "total": page.total,
