@@ -729,6 +729,7 @@ def _block(said: Sentence) -> list[Command]:
     """Return one block for each reach, of which the person chooses."""
     urls = _with_host(said.urls[0], said)
     reaches = (None, *REACHES) if len(urls) == 1 else (None,)
+    reaches = reaches if urlsplit(said.urls[0]).path else reaches[::-1]  # a host is all of it, rather than one page
     return [RulesMake("Cancel", url, None, name_of_urls(url, None), reach) for url in urls for reach in reaches]
 
 

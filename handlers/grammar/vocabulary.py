@@ -264,7 +264,6 @@ Who may do what is set in Gatehouse’s policy file. > gatehouse whoami > admin
 Lists can’t show what has no segment or group. > > no_segment no_segments not_in_any_group not_in_a_group without_any
 Gatehouse can’t compare the members of two sites. > members list > not_on_site not_in_site not_on_the_site
 Segments and groups are made and renamed elsewhere. > > new_segment create…segment rename…segment new_group create…group
-Gatehouse has no pages of its own: a rule can redirect to one. > rules new redirect > maintenance_page holding_page error_page
 """
 )
 """What can't be done, by the words that ask for it. It is told where a text isn't understood as a whole."""

@@ -119,7 +119,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     (f"/rules what redirects to {SHOP}/new?", runs(RulesList(url=f"{SHOP}/new"))),
     # Blocking and redirecting
     (f"/rules please block {PROMO} for 2h because incident", block(PROMO, HOURS_2, "incident")),
-    ("/rules block evil.com", block("https://evil.com/")),
+    ("/rules block evil.com", offers(*reversed(block("https://evil.com/")[1]))),
     (f"/rules nobody should be able to open {PROMO}", block(PROMO)),
     (f"/rules redirect to {SHOP}/b from {SHOP}/a", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
     (f"/rules {SHOP}/a -> {SHOP}/b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
