@@ -415,7 +415,7 @@ def _take_form(said: Sentence, word: Word) -> bool:
     is_host = HOST.fullmatch(plain) and (said.root != "members" or "/" in plain)
     if is_web or is_host or (plain.startswith("/") and len(plain) > 1):
         urls = urls_typed(word.text) if is_web else [plain if plain.startswith("/") else f"https://{plain}"]
-        said.led += [said.before(len(said.words))] * len(urls)
+        said.led += [next((each for each in reversed(said.words) if each not in {"the", "our"}), "")] * len(urls)
         said.urls += urls
     elif EMAIL.fullmatch(strip_email(plain)):
         said.people.append([strip_email(plain)])
@@ -435,8 +435,8 @@ def _take_question(said: Sentence, *, is_asked: bool) -> None:
     asks = next((at for at, word in enumerate(said.words) if word in CAN and said.after(at) in SOMEBODY), None)
     if asks is not None and said.before(asks) not in ASKING:
         said.take(asks, 2)
-    elif said.before(first) == "," and after[:1] == ["has"] and not is_asked:
-        return  # “mona has a new address”
+    elif (said.before(first), *after[:1]) in {(",", "has"), ("that", "was")} and not is_asked:
+        return  # “mona has a new address”, “that was the wrong one”
     elif after and after[0] in ASKING and after != ["is", "now"]:
         said.question = after[0]
     elif is_asked or not {"can't", "cant", "cannot", "couldn't", "unable"}.isdisjoint(said.words):
@@ -873,7 +873,7 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
     is_past = any(isinstance(each, RECORDS) for each in shown)
     idle -= set() if is_past else {"when", "why", *({"who"} if is_card else ())} - {said.question}
     idle -= {"who"} if any(isinstance(each, RulesList) for each in shown) else set()
-    looks = LOOKING if is_past else LOOKING - {"history"}
+    looks = LOOKING - (set() if is_past else {"history"}) - ({"why"} if RulesList in map(type, shown) else set())
     is_told = said.act not in {"", *looks} and not (asks_how or said.typos or (said.question and said.verb in TYPES))
     has = {"status", "type", "who"} if is_card or asks_how else set()
     has |= {name for name in said.filters if any(getattr(each, name, None) for each in shown)}

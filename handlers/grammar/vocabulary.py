@@ -180,7 +180,7 @@ NO_NAMES: Final = frozenset().union(
     *(re.split("[_…]", verb) for verb in VERBS_OF),
     word_set(
         ", and or plus as because lost lose loses asks tries tried paid pays bought left keeps more again first second last one "
-        "other same next permanent ones touching touch touches called named someone somebody anyone anybody"
+        "newest oldest other same next permanent ones touching touch touches called named someone somebody anyone anybody"
     ),
 )
 """Words beside a part of a name that don't belong to it."""
@@ -243,8 +243,8 @@ Gatehouse can’t see passwords, unlock a login, or sign anybody in or out. > > 
 The members service doesn’t say when somebody signed in. > > last_login last_log last_sign logins sign-ins last_seen last_active
     didn't_log_in logged_in when…log when…login inactive_members inactive_users
 Gatehouse can remove a member, but not erase their personal data. > > gdpr personal_data her_data his_data their_data erasure
-Gatehouse watches nothing, and can’t tell what else a change does. > gatehouse planned > remind reminder alert notify_me
-    ping_me let_me_know if…switch if…turn if…send if…off as_soon_as when_somebody when_someone
+Gatehouse reminds nobody, watches nothing, and can’t tell what else a change does. > gatehouse planned > remind reminder alert
+    notify_me ping_me let_me_know if…switch if…turn if…send if…off as_soon_as when_somebody when_someone
 Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate-limit throttle per_second
 Gatehouse sees no visits, sales or speed of your site. > > hits clicks visits statistics stats how_many_visitors how_many_people
     how_many_ppl how_many_requests much_traffic sell slowing takes_ages conversion page_views revenue billing latency load_time

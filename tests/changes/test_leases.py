@@ -31,6 +31,7 @@ from bot.changes.worker import ChangeLease, LeaseLost, keep_change_lease
 from bot.clients.gate import Priority
 from bot.clients.http import Service
 from bot.clients.members import MembersClient
+from bot.store.audit import Filters
 from bot.store.tables import changes
 from sandbox.services.running import MEMBERS_KEY
 from tests.changes.world import (
@@ -150,6 +151,8 @@ async def test_who_lost_a_change_sends_and_records_nothing_more(world: World, st
     assert (await doing).state is State.APPLIED
     assert await columns(world, change) == done
     assert world.calls_that_write() == 1
+    events = [entry.event for entry in await world.store.audit.find(Filters(ref=change.id))]
+    assert events.count("applying") == 2, "each that began it is on record"
 
 
 @pytest.mark.threat("D8")

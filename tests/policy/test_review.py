@@ -40,6 +40,7 @@ ALL: Final = {"operation": "*", "guard": "confirm"}
         ([ALL | {"guard": "approve", "approvers": ["leads", "oncall"], "approvals": 2}], []),
         ([ALL | {"guard": "approve", "approvers": ["team"]}], []),
         ([ALL | {"guard": "approve"}], []),
+        ([ALL | {"guard": "approve", "approvers": ["leads"]}], []),
     ],
 )
 def test_guards_that_are_likely_a_mistake(guards: list[dict[str, Any]], doubts: list[str]) -> None:

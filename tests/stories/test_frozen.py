@@ -165,8 +165,9 @@ async def test_a_bulk_change_under_way_goes_on(workspace: Sandbox, alice: Collea
     await alice.types(f"/rules off {OLD} Redirect_chk01 Redirect_imgs2")
     async with asyncio.timeout(30):
         await held.asked.wait()
+    await alice.sees("Switch off 3 rules")  # else it may be taken for the answer to the freeze
     await bob.does("/gatehouse freeze everything for 2h")
-    await bob.sees("goes on")  # the card of what is under way may come as late
+    await bob.sees("goes on")
     held.free.set()
     await alice.sees_set(applied=3)
 
