@@ -21,8 +21,6 @@ T = TypeVar("T")
 
 MAX_READINGS: Final = 5
 """Readings that are offered at most: with more, the text is taken as not understood."""
-LAST: Final = chr(sys.maxunicode)
-"""The character that sorts after all others."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -69,7 +67,7 @@ class Names(Generic[T]):
 
     def _places_from(self, part: str) -> tuple[int, Iterable[int]]:
         """Return how many things have words that begin with *part*, and the places of these, both with repetitions."""
-        words = self.words[bisect_left(self.words, part) : bisect_left(self.words, part + LAST)]
+        words = self.words[bisect_left(self.words, part) : bisect_left(self.words, part + chr(sys.maxunicode))]
         places = [self._words[word] for word in words]
         return sum(map(len, places)), chain.from_iterable(places)
 

@@ -461,8 +461,6 @@ def _take_verb(said: Sentence) -> None:
         if is_no_verb or (words[at] in STATUSES and _is_state(said, at)):
             continue
         act, places = VERBS_OF.find_at(words, at) or ("", [])
-        if len(places) > 1 and said.after(places[-1]) in said.known.sites:
-            continue  # “make ines vip on docs”
         if is_end and words[at] in TYPES and not SEVERAL.isdisjoint(words[:at]):
             continue  # “everything that we block”
         if act and not (may_be_noun and len(places) == 1 and words[at] in OFTEN_NOUNS):
@@ -489,8 +487,6 @@ def _take_segments(said: Sentence) -> None:
         if name:
             (said.lacking if lacks else said.segments).append(name)
             said.take(at)
-            if said.segments == [name] and said.before(at) == "to" and said.before(at - 1) in {"", ",", "both"}:
-                said.act = said.act or "grant"  # “ben costa and grace hansen both to vip”
         elif word in said.known.sites and (said.is_about_members or {*said.words[max(0, at - 2) : at]} & SITES_AFTER):
             is_kept = said.site is not None and said.act in CHANGES  # the second of two sites: a question is about both
             said.site = said.site if is_kept else said.known.sites[word] if said.site is None else ""
@@ -917,6 +913,8 @@ def find_impossible(said: Sentence) -> Impossible | None:
     spoken = ["site" if word in said.known.sites else word for word in spoken]
     spoken = ["ip" if ADDRESS.fullmatch(word) else "percent" if word[-1:] == "%" else word for word in spoken]
     found = IMPOSSIBLE.find(spoken)
+    if not found and len(said.segments) > 1 and not said.people and said.act not in CHANGES:
+        return Impossible("A list is of the members with one segment, and without one.", "")
     places = [place for told, some in found if told == found[0][0] for place in some]
     return replace(found[0][0], words=tuple(said.spoken[place] for place in places)) if found else None
 
@@ -1081,7 +1079,9 @@ def _show_lists(said: Sentence) -> Shown:
     if having or lacking:
         is_once = sum(word in LACKING - {"but"} for word in said.words) == 1  # “not without” isn't understood
         words = SEVERAL | LACKING if lacking and is_once else SEVERAL - {"both"}
-        return [MembersList(segment=each, without_segment=lacking) for each in said.segments or (None,)], words
+        sites = [*said.known.sites.values()] if said.site == "" or "sites" in said.words else [None]
+        lists = [MembersList(segment=each, without_segment=lacking) for each in said.segments or (None,)]
+        return [replace(each, site=site) for each in lists for site in sites], words | {"both", "sites"}
     if said.act not in {"", "show"} and not said.filters:
         return [], frozenset()
     if said.filters.keys() - {"who"} and ("type" in said.filters or not PRONOUNS & {*said.words}):

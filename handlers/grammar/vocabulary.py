@@ -156,7 +156,7 @@ TOPICS: Final = map_words(
         "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do who_am_i need…approval "
         "need…approvals approvals…need second_person two_people",
         "help": "help_me need_help commands command documentation manual options examples how_do how_to how_can how_does_this "
-        "how_would difference_between i_type are_you what_can_you what_do_you whats_a what's_a what_is_a",
+        "how_would i_type are_you what_can_you what_do_you whats_a what's_a what_is_a",
     }
 )
 """Words for what Gatehouse has a view of."""
@@ -262,6 +262,7 @@ Gatehouse knows who has a segment, not what it opens. > members segments > users
 Gatehouse knows no orders, payments or courses. > > orders parcel parcels invoice invoices enrolled order_last did…pay did…order
 Who may do what is set in Gatehouse’s policy file. > gatehouse whoami > admin
 Lists can’t show what has no segment or group. > > no_segment no_segments not_in_any_group not_in_a_group without_any
+Gatehouse compares and copies nothing for you: look at each. > > difference_between compare same_as
 Gatehouse can’t compare the members of two sites. > members list > not_on_site not_in_site not_on_the_site
 Segments and groups are made and renamed elsewhere. > > new_segment create…segment rename…segment new_group create…group
 """
