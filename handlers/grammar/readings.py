@@ -598,6 +598,7 @@ def _offer(said: Sentence) -> Readings | None:
     verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | words & others
     is_one = said.act == "undo" or verbs <= {said.act, *LOOKING, *(["set"] if said.act == "move" else [])}
     is_one = is_one and REVERSING.isdisjoint({*said.words} & {*said.asked})
+    # “on until I say stop” has another switch than its verb.
     is_one &= not re.search(r"\b(on|off)( (until|for|from|again|,)|$)", " ".join(each or "·" for each in said.words))
     titles = [said.known.titles.get(ref, "").casefold() for each in changes for ref in refs_of(each)]
     verbs_of_names = {title.partition(" ")[0] for title in titles} - {*said.part.split()} if said.part else set()

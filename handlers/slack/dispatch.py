@@ -254,7 +254,8 @@ class Dispatcher:
                 caller = caller.with_place(public=False, replacing=caller.replacing)
             try:
                 reply = await self._run(meant, caller, act.timer.began)
-            except MISUNDERSTOOD as unknown:  # nothing is called so: told beside what wasn't understood
+            except MISUNDERSTOOD as unknown:  # told beside what wasn't understood, and to who asked alone, as elsewhere
+                caller = caller.with_place(public=False, replacing=caller.replacing)
                 reply = Private(error_message(unknown, asked=act.request.asked, caller=caller))
             act.caller = caller
             return _with_reading_line(reply, meant, await self._titles(), readings)
