@@ -1023,7 +1023,7 @@ def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
     if happened:
         return [GatehouseAudit(ref=email) for emails in together for email in emails]
     asks_who = said.act != "why" and (said.act or said.question in {"who", "who's", "what", "is"})
-    is_known = said.act in CHANGES.keys() - {"make"} or {*people} <= said.known.sites_of.keys()
+    is_known = said.act in CHANGES.keys() - {"make"} | {"show"} or {*people} <= said.known.sites_of.keys()
     asks_who = asks_who and is_known and said.site != "" and "sites" not in said.words
     return [
         MembersShow(emails) if asks_who and (not segment or said.act in CHANGES) else MembersWhy(emails, segment)
