@@ -379,7 +379,7 @@ def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
             turned = {word.keyword for word in left} & {"turn", "switch", "put", "on", "off"}
             is_on = turned in ({"turn"}, {"switch"}, {"put"}) or {*texts[at + 1 : at + 2]} & {"from", "until", "for"}
             left += [words[at]] if is_on and texts[at] == "on" else []  # “turn it on friday”
-            turns = [word.keyword for word in left if word.keyword in {"on", "off"}]
+            turns = [word.keyword for word in left if word.keyword in {"on", "off", "or"}]
             if time.kind is Kind.START and turns in (["on", "off"], ["off", "on"]):  # “on at 9 and off again at 10”
                 time = replace(time, kind=Kind.LENGTH if texts[at] == "in" else Kind.END)
                 left = [word for word in left if word.keyword != turns[1]]
