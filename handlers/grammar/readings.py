@@ -1086,7 +1086,8 @@ def _show_lists(said: Sentence) -> Shown:
     if said.act not in {"", "show"} and not said.filters:
         return [], frozenset()
     if said.filters.keys() - {"who"} and ("type" in said.filters or not PRONOUNS & {*said.words}):
-        return [RulesList()], word_set("all every ones only nothing else")
+        is_of_members = said.is_about_members and said.filters.keys() <= MembersList.parts().keys()
+        return [MembersList() if is_of_members else RulesList()], word_set("all every ones only nothing else")
     if (said.act == "show" and said.is_about_members) or not MEMBERS.isdisjoint(said.words):
         return [MembersList()], SEVERAL
     is_of_rules = "rules" in said.words or ("all" in said.words and (said.root == "rules" or said.question != ""))
