@@ -13,21 +13,9 @@ from sandbox.slack.message import Message
 from tests.conftest import Clock
 from tests.harness.colleague import Colleague
 from tests.harness.looking import open_details
+from tests.harness.policies import BREAK_GLASS
 
 ANNA = "anna.berg@example.com"
-BREAK_GLASS = """
-[roles.everyone]
-channels = ["C0OPS0001"]
-may = ["*"]
-
-[roles.oncall]
-groups = ["S0ONCALL"]
-
-[[guards]]
-operation = "member.grant"
-guard = "approve"
-break_glass = ["oncall"]
-"""
 
 
 async def granted_alone(alice: Colleague, command: str, state: State = State.APPLIED) -> Message:

@@ -17,6 +17,7 @@ from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended, undone
 from tests.harness.held_service import Held as HeldService
 from tests.harness.looking import approve_card
+from tests.harness.policies import BREAK_GLASS
 from tests.stories.test_planned import HOUR, MOMENT, OLD, status
 
 
@@ -265,19 +266,7 @@ async def test_a_freeze_is_lifted_in_whatever_words_it_was_made(
     await bob.sees("was lifted")
 
 
-OVERRIDE = """
-[roles.everyone]
-channels = ["C0OPS0001"]
-may = ["*"]
-
-[roles.oncall]
-groups = ["S0ONCALL"]
-
-[[guards]]
-operation = "rule.update"
-guard = "none"
-break_glass = ["oncall"]
-"""
+OVERRIDE = BREAK_GLASS.replace("member.grant", "rule.update").replace('"approve"', '"none"')
 
 
 @pytest.mark.policy(OVERRIDE)

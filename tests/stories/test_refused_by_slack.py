@@ -24,6 +24,7 @@ from tests.conftest import OPS, Clock
 from tests.harness.colleague import Colleague
 from tests.harness.looking import BUTTON as FULL
 from tests.harness.payloads import Forger
+from tests.harness.policies import BREAK_GLASS
 from tests.stories.test_cost import idle
 
 OLD, ANNA = "Redirect_x1old", "anna.berg@example.com"
@@ -208,19 +209,7 @@ def refuse(workspace: Sandbox, method: str, code: str) -> None:
     workspace.slack.faults.add(code, method=method, channel=channel, times=times)
 
 
-FOUR_EYES: Final = """
-[roles.everyone]
-channels = ["C0OPS0001"]
-may = ["*"]
-
-[roles.oncall]
-users = ["U0CARA001"]
-
-[[guards]]
-operation = "*"
-guard = "approve"
-break_glass = ["oncall"]
-"""
+FOUR_EYES: Final = BREAK_GLASS.replace("member.grant", "*").replace('groups = ["S0ONCALL"]', 'users = ["U0CARA001"]')
 
 
 @pytest.mark.first(1)
