@@ -96,8 +96,7 @@ class FollowUps:
 
     async def _with_coverage(self, proposal: Proposal) -> Proposal:
         """Return *proposal* with what it takes over, if that is much: then its requester is shown that first, on its card."""
-        edits = [item.edit for item in proposal.items]
-        if self.covered is None or not (covered := await self.covered(edits)):
+        if self.covered is None or not (covered := await self.covered(proposal.edits)):
             return proposal
         warnings = tuple(dict.fromkeys([*covered, *proposal.request.warnings]))
         return replace(proposal, request=replace(proposal.request, warnings=warnings), guard=Guard.CONFIRM)

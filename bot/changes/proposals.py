@@ -56,6 +56,11 @@ class Proposal:
         return self.items[0].edit
 
     @property
+    def edits(self) -> list[Edit]:
+        """Return the edits of the items that are to be done: others are only on record."""
+        return [item.edit for item in self.items if item.kind is not None]
+
+    @property
     def kinds(self) -> tuple[Kind, ...]:
         """Return every kind among the items, the weightiest first; raises NothingToDo where nothing is to be done."""
         if not (kinds := weightiest(item.kind for item in self.items)):
@@ -81,11 +86,9 @@ class Proposal:
             bulk=Bulk(
                 size=len(self.items),
                 kinds=kinds,
-                needs_of_items=tuple(
-                    dict.fromkeys(need for item in self.items if item.kind is not None for need in item.edit.needs)
-                ),
+                needs_of_items=tuple(dict.fromkeys(need for edit in self.edits for need in edit.needs)),
                 purpose=self.purpose,
-                to_do=sum(item.kind is not None for item in self.items),
+                to_do=len(self.edits),
             ),
         )
 

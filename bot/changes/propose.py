@@ -103,5 +103,4 @@ class Proposer:
 
     async def freeze_against(self, proposal: Proposal, at: datetime) -> Freeze | None:
         """Return the freeze that blocks *proposal* at the time *at*; None without one."""
-        edits = [item.edit for item in proposal.items if item.kind is not None]
-        return await self.freezes.find_for_edits(edits, at)
+        return await self.freezes.find_for_edits(proposal.edits, at)

@@ -83,7 +83,7 @@ def _exact(command: Command, tried: Rehearsed) -> Command:
 
 def _seal(tried: Rehearsed) -> str:
     """Return a hash of all that would be changed, from what to what, and of its guard."""
-    edits, decision = [each.edit for each in tried.proposal.items if each.kind is not None], tried.change.decision
+    edits, decision = tried.proposal.edits, tried.change.decision
     shown = [[str(edit.target), edit.kind, edit.before, edit.after] for edit in edits]
     text = json.dumps([shown, decision.guard, decision.approvals_needed], sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

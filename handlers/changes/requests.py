@@ -73,7 +73,8 @@ async def submit(
         warnings = (*proposal.request.warnings, f"Already so, and left out: {join_words(already, most=MAX_LEFT_OUT)}.")
         proposal = replace(proposal, request=replace(proposal.request, warnings=warnings))
     proposal = await with_times(proposal, caller, gatehouse, start=command.start, expiry=command.expiry)
-    covered = await find_covered((each.edit for each in proposals), gatehouse.rules.recent, gatehouse.groups.groups)
+    edits = (edit for each in proposals for edit in each.edits)
+    covered = await find_covered(edits, gatehouse.rules.recent, gatehouse.groups.groups)
     if (shown := [*covered, *loops[:MAX_LOOPS]]) and not caller.confirmed:
         refs = {"refs": tuple(each.edit.target.key for each in proposals)} if command.has("refs") else {}
         raise ShownFirst(command.with_fields(**refs), "\n".join(f":warning: {esc(line, 500)}" for line in shown))

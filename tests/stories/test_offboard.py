@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague, undone
@@ -40,6 +42,20 @@ async def test_one_approval_removes_from_every_site_and_one_undo_brings_back(
     await alice.clicks(done, "Undo")
     await alice.sees_set(undone=2, where=undone)
     assert present(workspace) == [True, True]
+
+
+@pytest.mark.parametrize("site", ["site_1", "site_2"])
+async def test_who_is_on_one_site_alone_is_removed_there(
+    workspace: Sandbox, alice: Colleague, cara: Colleague, site: str
+) -> None:
+    workspace.services.members.put(site, {"email": "dora@example.com", "name": "Dora", "allowedSegments": []})
+    await approve_card(cara, await alice.says("/members offboard dora@example.com"))
+    done = await alice.sees_set(applied=1, skipped=1)
+    assert not any(present(workspace, "dora@example.com"))
+
+    await alice.clicks(done, "Undo")
+    await alice.sees_set(undone=1, skipped=1, where=undone)
+    assert any(present(workspace, "dora@example.com"))
 
 
 async def test_a_site_that_does_not_answer_hides_no_other_and_is_tried_again(
