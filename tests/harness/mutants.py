@@ -1,10 +1,10 @@
 """Change one condition at a time, and see whether the nearest tests notice: ``make mutants FILE=bot/policy/model.py``.
 
 FILE: one file, or several files and folders. N: how many of all their conditions are tried (10), as SEED has it (0). The tests
-are those of the fast lane beside the module (tests/changes for bot/changes) or that import it, and the NETS of its package;
-they are collected and run once as it is. Each mutant has, in a process of its own and up to the first that fails, those that
-call the function that it changes; what they don't notice, mypy may. Nothing is written: what changes is the code of a function
-that is there already. So conditions outside of functions aren't tried.
+are those beside the module (tests/changes for bot/changes) or that import it, and the NETS of its package, but none that kills
+a process or needs a browser or PostgreSQL; they are collected and run once as it is. Each mutant has, in a process of its own
+and up to the first that fails, those that call the function that it changes; what they don't notice, mypy may. Nothing is
+written: what changes is the code of a function that is there already. So conditions outside of functions aren't tried.
 
 mutmut, cosmic-ray and mutatest want a run of all tests first, or change the tree that they work in.
 """
@@ -164,6 +164,7 @@ class Trial:
             if mutant is not None:
                 near = [item for file in nearest_tests(mutant.path) for item in items.get(file, [])]
                 chosen = [item for item in near if f"{mutant.path.resolve()}:{mutant.begins}" in called[item]]
+                chosen.sort(key=lambda item: item.get_closest_marker("slow") is not None)
                 running[_start(session, chosen, mutant)] = mutant
         return True
 
@@ -214,8 +215,8 @@ def main(wanted: str, many: int, seed: int) -> None:
     trial = Trial(random.Random(seed).sample(found, min(many, len(found))))
     tests = sorted({test for each in trial.mutants for test in nearest_tests(each.path)})
     print(f"{len(found)} conditions, {len(trial.mutants)} tried", flush=True)
-    lane = ["-m", "not (slow or browser or drill or postgres)"]
-    plain = ["-qq", "-n0", "--timeout=60", "-pno:randomly", "-pno:cacheprovider", "--inline-snapshot=disable"]
+    lane = ["-m", "not (browser or drill or postgres)"]
+    plain = ["-qq", "-n0", "--timeout=120", "-pno:randomly", "-pno:cacheprovider", "--inline-snapshot=disable"]
     fails = any(is_refused_by_mypy(each, each.read_text()) for each in {each.path for each in trial.mutants})
     if fails or pytest.main([*plain, *lane, *tests], plugins=[trial]):
         sys.exit("Its tests or mypy don't pass as it is.")
