@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.rules.hosts import host_pattern
 from bot.text.times import DAYS, parse_since, seconds_of
-from handlers.grammar.command import Command, Rest
+from handlers.grammar.command import PART, Command, Rest
 from handlers.grammar.fields import PAGE, REASON, WHICH_RULE, Filter, Flag, Text, takes
 from handlers.grammar.time_fields import START, UNTIL_WHEN, Expiry, Start
 from handlers.grammar.tokens import quote_word
@@ -146,9 +146,20 @@ class GatehouseFreeze(GatehouseCommand):
     example = "freeze shop.example.com until Monday 9:00 because cutover"
     writes = True
     what: str = takes(ToFreeze("WHAT", "freeze what"))
-    expiry: Expiry = takes(UNTIL_WHEN)
+    expiry: Expiry | None = field(default=None, metadata={PART: UNTIL_WHEN})
     start: Start | None = takes(START)
     because: str | None = takes(REASON)
+
+    @property
+    def ends(self) -> Expiry:
+        """Its end, or that of its start; raises ValueError where it has none, which `check` refuses."""
+        if ends := self.expiry or (self.start.end if self.start else None):
+            return ends
+        raise ValueError(self.what)
+
+    def check(self, rest: Rest) -> None:
+        if not (self.expiry or (self.start and self.start.end)):
+            raise rest.missing_error(UNTIL_WHEN.missing)
 
 
 @dataclass(frozen=True)

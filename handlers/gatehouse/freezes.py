@@ -47,7 +47,7 @@ async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse)
     freezes, starts = gatehouse.changes.freezes, gatehouse.now()
     if command.start is not None:
         starts, _ = await resolve_start(command.start, caller, gatehouse)
-    until, _ = await resolve_end(command.expiry, starts, caller, gatehouse)
+    until, _ = await resolve_end(command.ends, starts, caller, gatehouse)
     by = {"id": caller.request[-24:], "by": caller.user, "channel": caller.channel, "made": gatehouse.now()}
     why = unquote_reason(command.because)
     made = ChatFreeze.model_validate({**by, "title": title, "from": starts, "to": until, "why": why, **named})

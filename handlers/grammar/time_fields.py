@@ -109,7 +109,7 @@ class ForOrUntil(Part):
                 # Left as words, this would make a change permanent that was meant to be temporary.
                 wanted = "for 2h, for 30m or for 7d" if word.keyword == "for" else "until 18:00 or until tomorrow 9am"
                 raise rest.unclear_error(f"“{word.text} {following[0].text[:20]}” isn’t a time. Write {wanted}.")
-        return self.require_value(None, rest)
+        return None
 
     def write(self, value: Expiry) -> str:
         return value.as_typed
