@@ -129,16 +129,8 @@ def _make_phrase(command: RulesMake, context: Context) -> str:
 
 
 def _set_phrase(command: RulesSet, context: Context) -> str:
-    """Return the change of one field in words of its own where it has them, and any other by its fields."""
-    rules = _names(command.refs, context)
-    [(name, value), *others] = command.fields
-    fields = f"Set {', '.join(f'{code(each, 60)} to {code(text, 100)}' for each, text in command.fields)} of {rules}"
-    words = {
-        "destination": f"Change the destination of {rules} to {url_code(value, URL_LENGTH)}",
-        "name": f"Rename {rules} to {quote(value, 100)}",
-        "group": f"Move {rules} to the group {quote(value, 100)}",
-    }
-    return fields if others else words.get(name, fields)
+    fields = [f"the {esc(each, 60)} to {url_code(text, URL_LENGTH)}" for each, text in command.fields]
+    return f"In {_names(command.refs, context)}, change {join_words(fields)}"
 
 
 def _site(command: Any, preposition: str = "on") -> str:

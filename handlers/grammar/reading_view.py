@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from handlers.blocks import messages
@@ -14,7 +13,8 @@ from handlers.grammar.command import Command, slash
 from handlers.grammar.command_sentences import MAX_NAMED, Context, rule_list, sentence, with_name
 from handlers.grammar.fields import filters_of
 from handlers.grammar.parser import refs_of
-from handlers.grammar.readings import CARDS, Readings
+from handlers.grammar.readings import Readings
+from handlers.grammar.tokens import split
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
@@ -23,8 +23,6 @@ from handlers.members.commands import (
     MembersMove,
     MembersOffboard,
     MembersRemove,
-    MembersShow,
-    MembersWhy,
 )
 from handlers.rules.commands import (
     RulesCopy,
@@ -75,21 +73,17 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
         lines += [f"I understood: {understood[0]}", *rule_list(meant[0], context)]
     elif meant:
         lines += ["I understood one of these:", *(f"• {each}" for each in understood)]
-    names_things = not readings.is_guess and all(isinstance(each, CARDS) for each in shown)
     things = [" and ".join(context.titles.get(ref, ref) for ref in refs_of(each)) for each in meant if len(meant) > 1]
     buttons = [
         _form_button(each, number, name) for number, (each, name) in enumerate(zip(meant, things or [""], strict=False))
     ]
     if not any(buttons):
-        offered = (
-            "What comes closest:" if impossible else "You mentioned:" if names_things else "Did you mean one of these?"
-        )
-        lines += [offered] if shown else []
+        lines += ["Did you mean one of these?"] if shown else []
         labels = {_thing_label(each, context): each for each in reversed(shown)}  # of two that look the same, the first
         buttons = [run_button(label, each, number) for number, (label, each) in enumerate(reversed(labels.items()))]
     if readings.missing:
         buttons = [*buttons, run_button("Check status", GatehouseStatus(), "status")]
-    footer = _footer(asked, attempted=bool(meant) or names_things)
+    footer = _footer(asked, attempted=bool(meant))
     blocks = [messages.section("\n".join(lines)), *messages.actions(buttons), footer]
     return messages.message(impossible.says if impossible else "I don’t understand all of it", blocks)
 
@@ -102,19 +96,18 @@ def _form_button(command: Command, number: int, name: str) -> Block | None:
         case RulesMake():
             return _change_button(command)
         case _:
-            return ask_button(f"{_verb_label(command)} {name}".rstrip() + "…", command, number)
+            return ask_button(f"{command.title()} {name}".rstrip() + "…", command, number)
 
 
 def _thing_label(command: Command, context: Context) -> str:
     """Return the name of the thing that a button shows."""
     named = context.titles.get(command.ref or "", command.ref) or getattr(command, "text", None)
+    named = named or ", ".join(command.emails)
     match command:
         case RulesShow() | RulesEdit():
             return str(named)
         case RulesWhich(url=url):
             return f"Where does {url.partition('://')[2]} go?"
-        case MembersShow(emails=emails) | MembersWhy(emails=emails):
-            return ", ".join(emails)
         case RulesList() | MembersList() | RulesExport() | MembersExport() | GatehouseAudit():
             what = "changes" if isinstance(command, GatehouseAudit) else command.service
             what = f"{'export ' * (command.verb == 'export')}{what}".capitalize()
@@ -135,8 +128,8 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str, facts:
     if len(readings) > 1:
         blocks = [messages.section("*Which one do you mean?*")]
         for number, each in enumerate(readings):
-            blocks += _reading_blocks(each, context, turn_button(_verb_label(each), each, number))
-        blocks += messages.actions([_change_button(first)])
+            label = {"query": "Any query", "below": "All below"}.get(getattr(each, "match", None) or "", each.title())
+            blocks += _reading_blocks(each, context, turn_button(label, each, number))
         return messages.message("Which one do you mean?", [*blocks, *footer])
     buttons = [_do_it_button(first, SHOWN if facts else "0"), _change_button(first)]
     blocks = [*_reading_blocks(first, context), *map(messages.section, filter(None, (facts, note)))]
@@ -182,28 +175,7 @@ def _change_button(command: Command) -> Block | None:
 
 def _warned_sentence(command: Command, context: Context) -> str:
     """Return the `sentence`, with a warning of what in it may be taken for something else."""
-    lines = messages.lookalike_warnings(_texts(command, context))
+    texts = [context.titles.get(word.text, word.text) for word in split(command.write())]
+    lines = messages.lookalike_warnings((messages.clip(text, 60), text) for text in texts)
     warnings = [f"*Warning:* {esc(line, 500)}" for line in lines[:MAX_NAMED]]
     return "\n".join([sentence(command, context), *warnings])
-
-
-def _texts(command: Command, context: Context) -> Iterator[tuple[str, str]]:
-    """Yield the texts in *command*, each with the name of its field, and the names of rules for their ids."""
-    for each in fields(command):
-        value = getattr(command, each.name)
-        for one in value if isinstance(value, tuple) else [value]:
-            match one:
-                case str():
-                    yield each.name.rstrip("s"), context.titles.get(one, one)
-                case (str() as name, str() as text):
-                    yield name, text
-                case _:
-                    pass
-
-
-def _verb_label(command: Command) -> str:
-    """Return a verb for the button of one of several readings."""
-    if not isinstance(command, RulesMake):
-        return command.title()
-    short = "Redirect" if command.destination else "Block"
-    return {None: short, "query": "Any query", "below": "All below"}[command.match]

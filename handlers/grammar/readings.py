@@ -48,9 +48,7 @@ from handlers.grammar.vocabulary import (
     CAN,
     CORRECT,
     EXCEPT,
-    FILES,
     FILLERS,
-    GOING,
     IDLE,
     IMPOSSIBLE,
     LACKING,
@@ -227,13 +225,9 @@ class Sentence:
         return " ".join([*(kind for kind, things in there.items() if things), *("url" for _ in self.urls)])
 
     @property
-    def at(self) -> str | None:
-        """The moment that a question is about."""
-        return self.since or (self.start.as_typed if self.start and not self.expiry else None)
-
-    @property
     def is_about_members(self) -> bool:
-        return self.root == "members" or bool(self.people or self.segments or not MEMBERS.isdisjoint(self.words))
+        has_word = MEMBERS & {*self.words} and {"rule", "rules"}.isdisjoint(self.words)
+        return self.root == "members" or bool(self.people or self.segments or (has_word and self.root != "rules"))
 
     @property
     def included(self) -> list[str]:
@@ -265,11 +259,25 @@ def read(root: str, text: str, known: Known) -> Readings:
     if len(words) + text.count(",") > MAX_WORDS:
         return Readings()
     readings = _read_words(Sentence(root, known), words)
+    ends = [at for at, word in enumerate(words[:-2], 1) if word.text[-1:] in {*",.;:–-"}]
+    if readings.unread and ends and _explains(_take_apart(Sentence("", known), words[ends[-1] :])):
+        because = Word("because", quoted=False, start=0)
+        again = _read_words(Sentence(root, known), [*words[: ends[-1]], because, *words[ends[-1] :]])
+        if again.commands and not (again.unread or again.nothing or again.impossible) and not runs_at_once(again):
+            return again
     if readings.meant or readings.impossible or not all(getattr(each, "text", "") for each in readings.commands):
         return readings
     corrected = [replace(word, text=_correct_word(word, known)) for word in words]
     typos = [word.text for word in words if word not in corrected]
     return _read_words(Sentence(root, known, typos=typos), corrected) if typos else readings
+
+
+def _explains(said: Sentence) -> bool:
+    """Whether a clause says why, rather than what: a statement that names nothing, and has no verb or time of a change."""
+    is_part = said.kinds or said.act or said.site or said.because or said.expiry or said.start or said.other_times
+    others = REVERSING | SEVERAL | word_set("same too also then when once after before like as and or till would")
+    is_statement = any(word in PRONOUNS | BEING | {"we", "i", "left"} or word[-2:] == "ed" for word in said.words)
+    return is_statement and not (is_part or find_impossible(said)) and others.isdisjoint(said.words)
 
 
 def _read_words(said: Sentence, words: Sequence[Word]) -> Readings:
@@ -384,7 +392,8 @@ def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
                 time = replace(time, kind=Kind.LENGTH if texts[at] == "in" else Kind.END)
                 left = [word for word in left if word.keyword != turns[1]]
             _note_time(said, replace(time, text=" ".join(texts[at : at + time.count])))
-            left += [replace(words[at], text=",")] if texts[at + time.count - 1].endswith(",") else []
+            if left and texts[at + time.count - 1].endswith(","):
+                left[-1] = replace(left[-1], text=f"{left[-1].text},")
         at += time.count if time is not None else 1
     return left
 
@@ -441,14 +450,15 @@ def _take_question(said: Sentence, *, is_asked: bool) -> None:
         said.question = after[0]
     elif is_asked or not {"can't", "cant", "cannot", "couldn't", "unable"}.isdisjoint(said.words):
         said.question = "why"
-    elif " is it " in f" {' '.join(said.words)} ":
+    elif re.search(r"\b(is it|on or off|off or on)\b", " ".join(said.words)):
         said.question = "is"  # “the redirect with …, is it on”
 
 
 def _take_verb(said: Sentence) -> None:
     """Take one verb. A word that is often a part of a name is one only at the beginning or at the end."""
     words = said.words
-    if (file := next((word for word in words if word in FILES), "")) and {"import", "upload"}.isdisjoint(words):
+    file = min({*words} & {"file", "csv", "excel", "spreadsheet"}, default="")
+    if file and {"import", "upload"}.isdisjoint(words):
         said.act, said.verb = "export", file
         said.take(words.index(file))
         return
@@ -463,13 +473,12 @@ def _take_verb(said: Sentence) -> None:
         act, places = VERBS_OF.find_at(words, at) or ("", [])
         if is_end and words[at] in TYPES and not SEVERAL.isdisjoint(words[:at]):
             continue  # “everything that we block”
+        if said.act and (act not in CHANGES or said.act != act or len(places) < 2):
+            continue  # “he has left, remove him everywhere” has one verb twice
         if act and not (may_be_noun and len(places) == 1 and words[at] in OFTEN_NOUNS):
-            said.act, said.verb = act, " ".join(words[place] for place in places)
-            if act in CHANGES and said.question in said.verb.split():
-                said.question = ""  # “anna has a new mail”
+            said.act, said.verb = act, said.verb or " ".join(words[place] for place in places)
             for place in places:
                 said.take(place)
-            return
 
 
 def _is_state(said: Sentence, at: int) -> bool:
@@ -597,7 +606,7 @@ def _offer(said: Sentence) -> Readings | None:
     others = {"who", "when", "why", "approve", "reject", "switch", "turn", "put", *SEVERAL}  # “reject bob's delete”
     verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | words & others
     is_one = said.act == "undo" or verbs <= {said.act, *LOOKING, *(["set"] if said.act == "move" else [])}
-    is_one = is_one and REVERSING.isdisjoint({*said.words} & {*said.asked})
+    is_one = is_one and (REVERSING - IDLE).isdisjoint({*said.words} & {*said.asked})
     # “on until I say stop” has another switch than its verb.
     is_one &= not re.search(r"\b(on|off)( (until|for|from|again|,)|$)", " ".join(each or "·" for each in said.words))
     titles = [said.known.titles.get(ref, "").casefold() for each in changes for ref in refs_of(each)]
@@ -612,7 +621,8 @@ def _offer(said: Sentence) -> Readings | None:
         return Readings(changes)
     is_joined = not {"and", "both", "&", "+"}.isdisjoint(said.spoken) or all(len(refs_of(each)) < 2 for each in changes)
     is_another = not is_joined or (said.part and (said.stranger or _unknown_name(said, changes)))
-    if is_another or (said.verb != "rename" and find_impossible(said)):
+    impossible = said.verb != "rename" and find_impossible(said)
+    if is_another or (impossible and not impossible.says.startswith("Gatehouse knows")):
         return None
     if said.start and not said.expiry:
         # “revoke it, she left on friday”: the time may be a part of what isn't understood
@@ -660,7 +670,8 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
     """Return *commands* with the times, the reason and the site that were said, as parsed from their own text: a button does
     what was shown. Those that can't be parsed are left out.
     """
-    common = {name: value for name in ("expiry", "start", "because", "site", "at") if (value := getattr(said, name))}
+    common = {name: value for name in ("expiry", "start", "because", "site") if (value := getattr(said, name))}
+    common |= {"at": said.since or (said.start.as_typed if said.start and not said.expiry else None)}
     common |= {"since": _look_back(said)} | {name: value for name, (value, _) in said.filters.items()}
     read: dict[Command, None] = {}
     for command in commands:
@@ -745,17 +756,30 @@ def _redirect(said: Sentence) -> list[Command]:
     return made
 
 
+def _set(said: Sentence, name: str, values: Sequence[str]) -> list[Command]:
+    return [RulesSet(refs, ((name, value),)) for refs in said.choices for value in values]
+
+
 def _set_destination(said: Sentence) -> list[Command]:
     """Return the change of the destination of redirects; the form of other rules, which may take no URL there."""
     rules = [said.known.by_id.get(ref) for refs in said.choices for ref in refs]
     if said.led[0] not in TO | {"at"} or any(rule and rule.rule_type != "Redirect" for rule in rules):
         return _of_one(RulesEdit)(said)
-    return [RulesSet(refs, (("destination", said.urls[0]),)) for refs in said.choices]
+    sources = [pair.source.value or "" for rule in rules if rule for pair in rule.pairs or () if pair.source]
+    return _set(said, "destination", _with_host(said.urls[0], said, *sources[:1]))
+
+
+def _set_name(said: Sentence) -> list[Command]:
+    """Return the change of the name of a rule; its form where the new one is missing."""
+    at = said.words.index("to") if said.verb == "rename" and "to" in said.words else len(said.words)
+    name = said.text(range(at + 1, len(said.words)))
+    said.take(at, len(said.words) - at)
+    return _set(said, "name", [name]) if name else _of_one(RulesEdit)(said)
 
 
 def _set_group(said: Sentence) -> list[Command]:
     is_into = {"out", "from"}.isdisjoint(said.words)
-    return [RulesSet(refs, (("group", said.known.titles[said.groups[0]]),)) for refs in said.choices if is_into]
+    return _set(said, "group", [said.known.titles[key] for key in said.groups[:is_into]])
 
 
 def _new_rule(said: Sentence) -> list[Command]:
@@ -791,7 +815,8 @@ def _freeze(said: Sentence) -> list[Command]:
     groups = [f"group:{said.known.titles[key]}" for key in said.groups[:1]]
     named = [urlsplit(url).netloc for url in said.urls] or groups or [f"segment:{each}" for each in said.segments]
     named = named or ["everything"] * ("everything" in said.words)
-    return [GatehouseFreeze(" ".join(named), said.expiry)] if named and said.expiry else []
+    has_end = said.expiry or (said.start and said.start.end)
+    return [GatehouseFreeze(" ".join(named), said.expiry)] if named and has_end else []
 
 
 Make = Callable[[Sentence], list[Command]]
@@ -805,10 +830,10 @@ CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
         "person segment": _of_segments(MembersRevoke),
     },
     "block": {"url": _block},
-    "redirect": {"url url": _redirect, "rule url": _set_destination},
+    "redirect": {"url url": _redirect, "rule url": _set_destination, "person segment": _of_segments(MembersGrant)},
     "make": {"url": _new_rule, "url url": _redirect, "person": _add, "person segment": _add},
     "set": {
-        "rule": _of_one(RulesEdit),
+        "rule": _set_name,
         "rule url": _set_destination,
         "url url": _redirect,
         "person": lambda said: _move(said) or _of_one(MembersEdit)(said),
@@ -832,7 +857,8 @@ def _answer(said: Sentence) -> Readings:
     """Return commands that show what a text names or asks about, or that search for what it may name."""
     _take_filters(said)
     commands, words = _look_at(said)
-    name = _unknown_name(said, commands)
+    tickets = [word for word in said.typed if re.search(r"\d", word)] if said.root and len(said.typed) == 1 else []
+    name = _unknown_name(said, commands) or "".join(tickets)
     nothing = name if said.kinds == "segment" else said.stranger
     searches: list[Command] = []
     if name and not said.kinds and commands in ([], [RulesList()]):
@@ -845,7 +871,7 @@ def _answer(said: Sentence) -> Readings:
     shown = _read_back(said, commands)[:MAX_READINGS]
     unread = _find_unread(said, shown, words)
     is_seen = shown and not isinstance(shown[0], (GatehouseHelp, *RECORDS))
-    impossible = find_impossible(said) if unread or not is_seen else None
+    impossible = find_impossible(said) if unread or not is_seen or len(said.segments) > 1 else None
     is_of_rules = "rule" in CHANGES.get(said.act, ()) and said.root != "members"
     if is_of_rules and not (shown or impossible or said.find_left(FILLERS | PRONOUNS)):
         parse("rules", said.act)  # which asks for the rule
@@ -888,14 +914,13 @@ def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -
     is_stranger = said.stranger and (said.people or _is_card(shown))
     if any({said.root, each.service} == {"rules", "members"} for each in shown) or is_stranger:
         return True
-    if not unread:
-        return False
     if not _is_card(shown):
-        # “Nothing is pending” answers no half of a question, nor does a list without what to leave out of it.
-        is_search = said.act not in CHANGES and all(isinstance(each, RulesList) or each.ref for each in shown)
-        return not is_search or bool(REVERSING & {bare(word) for each in unread for word in each.split()})
-    is_part = bool(said.part) and " " not in said.part
-    return bool((said.rules and is_part) or len(said.people) > 1)
+        # Several may be about something else, and a list without what to leave out of it is another.
+        is_answer = len(shown) == 1 and said.act not in {*CHANGES, "export", "import"}
+        return bool(unread) and not (
+            is_answer and REVERSING.isdisjoint(bare(word) for each in unread for word in each.split())
+        )
+    return bool(unread) and bool((said.rules and said.part and " " not in said.part) or len(said.people) > 1)
 
 
 def _is_card(shown: Sequence[Command]) -> bool:
@@ -916,6 +941,11 @@ def find_impossible(said: Sentence) -> Impossible | None:
     found = IMPOSSIBLE.find(spoken)
     if not found and len(said.segments) > 1 and not said.people and said.act not in CHANGES:
         return Impossible("A list is of the members with one segment, and without one.", "")
+    acts = {
+        act for act, at in VERBS_OF.find(spoken) if len(at) > 1 or spoken[at[0]] not in OFTEN_NOUNS
+    } & CHANGES.keys()
+    if not (found or said.question) and said.act in acts - {"undo"} and len(acts - {"offboard"}) > 1:
+        return Impossible("One sentence is one change: write the other one in a sentence of its own.", "")
     places = [place for told, some in found if told == found[0][0] for place in some]
     return replace(found[0][0], words=tuple(said.spoken[place] for place in places)) if found else None
 
@@ -923,6 +953,7 @@ def find_impossible(said: Sentence) -> Impossible | None:
 def _take_filters(said: Sentence) -> None:
     """Take what a list can be narrowed down by, with a “not” right before it; and prepositions of what is named."""
     is_of_rules = not said.is_about_members or not {"rule", "rules"}.isdisjoint(said.spoken)
+    others = PRONOUNS | word_set("go goes going went log sign include including")
     states = {*STATUSES} & {*said.spoken} if is_of_rules and not {"on", "off"} <= {*said.spoken} else frozenset()
     for at, word in enumerate(said.words):
         before, after = said.before(at), said.after(at)
@@ -933,7 +964,7 @@ def _take_filters(said: Sentence) -> None:
         if word in {"on", "by"} and after == "":
             said.take(at)
         elif word in states and (is_state or word not in {"on", "off", "live"} or after is None):
-            if before in GOING | PRONOUNS or (is_turned and before not in NEGATIONS):  # “who turned it on”
+            if before in others or (is_turned and before not in NEGATIONS):  # “who turned it on”
                 continue
             status = STATUSES[word] if before not in NEGATIONS else {"on": "off", "off": "on"}[STATUSES[word]]
             begins = at - (before in NEGATIONS | {"switched", "turned"} and is_state)
@@ -964,8 +995,9 @@ def _look_at(said: Sentence) -> Shown:
         return [GatehouseFreezes()], frozenset()
     (things, words), (views, topics) = _show_things(said), _show_views(said)
     of_change = [*(key for mention in said.rules for key in mention), *(f"segment:{each}" for each in said.segments)]
-    if of_change and (GatehouseWhoami() in views or "approve" in said.spoken) and not said.people:
-        return [*views, *things, *map(GatehouseWhy, of_change)], topics | word_set("touch change approve allowed ok")
+    asks_guard = GatehouseWhoami() in views or {"approve", "approved", "approval"} & {*said.spoken}
+    if of_change and asks_guard and not said.people:
+        return [*views, *things, *map(GatehouseWhy, of_change)], topics | word_set("touch change approve approved ok")
     if said.segments and said.people and {"all", "everyone", "everybody"} & {*said.words}:
         things = [MembersList(segment=said.segments[0]), *things]  # “everyone with beta, except olga”
     if said.rules and RulesCheck() in views:
@@ -993,7 +1025,8 @@ def _show_things(said: Sentence) -> Shown:
     shown: list[Command] = [RulesList(url=url.removeprefix("https://")) for url in lists]
     shown = shown or [RulesWhich(url) for url in urls]
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups]
-    is_when = said.question == "when" and {"until", "till", "does", "will"}.isdisjoint(said.spoken)
+    lasts = not {"until", "till", "does", "will"}.isdisjoint(said.spoken)
+    is_when = said.question == "when" and ("since" in said.spoken or not lasts)
     asks = said.question or "who" in said.spoken
     past = PAST - {{"is": "done", "did": "did"}.get(said.question, "")}  # “is that done”, “did she pay”
     was = {"was", "were"} if said.segments else set()
@@ -1036,7 +1069,7 @@ def _show_views(said: Sentence) -> Shown:
     """Return the view of each topic that is mentioned: what changed, what waits, what is wrong."""
     found = TOPICS.find(said.included)
     topics = {topic for topic, _ in found} | ({"freezes"} if said.act == "freeze" else set())
-    words = {said.words[place] for _, places in found for place in places} | SEVERAL | {"or"}
+    words = {said.words[place] for _, places in found for place in places} | SEVERAL
     is_of_rights = said.act in CHANGES or not {"change", "edit", "touch"}.isdisjoint(said.spoken)
     is_of_rights = is_of_rights and said.question in {"may", "can", "am", "do", "why"}
     is_other = said.question in {"can", "may"} and not said.kinds  # “can bob delete rules”
@@ -1088,7 +1121,7 @@ def _show_lists(said: Sentence) -> Shown:
     if said.filters.keys() - {"who"} and ("type" in said.filters or not PRONOUNS & {*said.words}):
         is_of_members = said.is_about_members and said.filters.keys() <= MembersList.parts().keys()
         return [MembersList() if is_of_members else RulesList()], word_set("all every ones only nothing else")
-    if (said.act == "show" and said.is_about_members) or not MEMBERS.isdisjoint(said.words):
+    if said.is_about_members and (said.act == "show" or not MEMBERS.isdisjoint(said.words)):
         return [MembersList()], SEVERAL
     is_of_rules = "rules" in said.words or ("all" in said.words and (said.root == "rules" or said.question != ""))
     return ([RulesList()], SEVERAL) if is_of_rules else ([], frozenset())

@@ -58,7 +58,7 @@ VERBS_OF: Final = map_words(
         "delete": "delete remove rm del drop destroy erase nuke bin trash get_rid_of wants…deleted wants…removed",
         "block": "block cancel nobody_should nobody_must",
         "redirect": "redirect forward point reroute send -> --> => → should_redirect_to should_go_to should_point_to "
-        "should_lead_to to_go_to to_lead_to make…lead make…go make…point should_be_redirected_to should_end_up_at",
+        "should_lead_to to_go_to to_lead_to make…lead make…go should_be_redirected_to should_end_up_at",
         "make": "make create new add register set_up",
         "set": "change update set rename",
         "edit": "edit modify correct",
@@ -67,7 +67,7 @@ VERBS_OF: Final = map_words(
         "revoke": "revoke take pull strip downgrade withdraw should_not_be shouldn't_be",
         "offboard": "offboard ban kick kick_out left_the_company has_left has_quit has_resigned was_fired is_gone leaves "
         "leaving out_of_everything out_everywhere must_not_get_in remove…everywhere delete…everywhere offboard…everywhere",
-        "move": "move put…group is_now new_mail new_email new_address new_adress moved_to changed…mail changed…email",
+        "move": "move put…in put…into is_now new_mail new_email new_address new_adress moved_to changed…mail changed…email",
         "unfreeze": "unfreeze lift lift…freeze",
         "freeze": "freeze no_changes nobody_touch nobody_touches nobody_changes nobody_should_touch nobody_should_change",
         "undo": "undo undone revert rollback roll_back take_back take_it_back take_that_back put_it_back bring_it_back",
@@ -89,7 +89,7 @@ OFTEN_NOUNS: Final = word_set(
 IDLE: Final = word_set(
     "a an the please pls kindly thanks thank thx cheers hey hi hello oops gatehouse @gatehouse i i'm i've i'd we me you my our "
     "need needs want wants is are be of and rule url urls link links page pages site segment group member user customer account "
-    "access address host also too maybe thing things now right asap again immediately effective"
+    "access address host also too maybe thing things now right asap again immediately effective instead"
 )
 """Words that can't make a change another one."""
 ASKING: Final = word_set(
@@ -165,8 +165,6 @@ PAST: Final = word_set(
     "added approved denied broke messed expired ended ran become became renamed ever"
 )
 """Words in a question about what was done."""
-FILES: Final = word_set("file csv excel spreadsheet")
-"""Words that say that a list is wanted as a file, whatever the verb."""
 MEMBERS: Final = word_set("member members user users customer customers account accounts people ppl folks")
 SITES_AFTER: Final = word_set("on in at from site")
 """Words before the name of a site."""
@@ -189,8 +187,6 @@ LED_IN: Final = (FILLERS - ASKING) | {"", ",", "since", "until"}
 CAN: Final = word_set("can could would will")
 SOMEBODY: Final = word_set("you u we someone somebody")
 NEVER_NAMES: Final = FILLERS | REVERSING | SEVERAL | {"", ","}
-GOING: Final = word_set("go goes going went log sign include including")
-"""Words before “on” and “live” that make something else of these."""
 LEADING: Final = word_set(
     "redirect redirects redirecting point points lead leads leading go goes going send sends sending land arrive arrives"
 )
@@ -251,8 +247,8 @@ Gatehouse sees no visits, sales or speed of your site. > > hits clicks visits st
 A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
 Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate cert ssl tls cache caches
-Gatehouse can’t list who may do something: ask of one person, or see the card. > gatehouse whoami > who_can_approve who_can_delete
-    who_can_change who_can_switch who_can_edit who_may who_must
+Gatehouse can’t list who may do something: see the card, or ask of one person. > gatehouse whoami > who_can_approve who_can_delete
+    who_can_change who_can_switch who_can_edit who_may who_must can…approve
 Gatehouse can’t tell what is still needed; a list can be sorted by the last change. > rules list sort:changed > still_need
     still_needed unused stale long_time longest oldest ages nobody…touched didn't_anyone
 Gatehouse reads English only. > gatehouse help > ich eine sind mir alle und wer welche wie warum nicht für mach schalte wurde
@@ -262,8 +258,8 @@ Gatehouse knows who has a segment, not what it opens. > members segments > users
 Gatehouse knows no orders, payments or courses. > > orders parcel parcels invoice invoices enrolled order_last did…pay did…order
 Who may do what is set in Gatehouse’s policy file. > gatehouse whoami > admin
 Lists can’t show what has no segment or group. > > no_segment no_segments not_in_any_group not_in_a_group without_any
-Gatehouse compares and copies nothing for you: look at each. > > difference_between compare same_as
-Gatehouse can’t compare the members of two sites. > members list > not_on_site not_in_site not_on_the_site
+Gatehouse can’t compare two things, or do “the same” for another. > > difference_between diff_between compare same_as
+Gatehouse lists and changes the members of one site at a time. > members list > not_on_site not_in_site not_on_the_site both_sites
 Segments and groups are made and renamed elsewhere. > > new_segment create…segment rename…segment new_group create…group
 """
 )

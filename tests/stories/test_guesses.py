@@ -268,7 +268,7 @@ async def test_the_button_of_a_request_says_that_it_only_asks(workspace: Sandbox
 async def test_no_second_rule_is_offered_for_what_a_rule_does_already(workspace: Sandbox, alice: Colleague) -> None:
     answer = alice.slack_text(await alice.says("/rules redirect /old to /new"))
 
-    assert "Change the destination of “Old shop to new shop”" in answer
+    assert "In “Old shop to new shop”, change the destination" in answer
     assert "Redirect `shop.example.com/old`" not in answer
     assert "Redirect `api.example.com/old`" in answer
 

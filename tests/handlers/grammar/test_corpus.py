@@ -34,7 +34,7 @@ answered: Final = cache(answer_to)
 WORKED_WITH: Final = tuple(one for one in sentences() if not one.is_held_out)
 LEAST: Final = 89
 """Per cent of the sentences to work with that are understood or well asked about."""
-PLACED: Final = frozenset({"during"}).union(*PLACES.values())
+PLACED: Final = frozenset({"during", "all"}).union(*PLACES.values())
 """The small words of changes, and of times."""
 PUT_IN: Final = ("zebra", "friday", "not", "docs", "17", "delete", "except")
 """A word that nobody knows, and words that say much: a time, a site, a number, another verb."""

@@ -354,7 +354,6 @@ def test_a_question_offers_no_change(asks: str, stated: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [
-        ("/members since when does Anna Berg have vip", MembersWhy((ANNA,), "vip")),
         ("/members has Anna Berg vip", MembersWhy((ANNA,), "vip")),
         ("/members when does Anna Berg's vip end?", MembersWhy((ANNA,), "vip")),
         ("/rules until when is Old shop off", RulesShow(OLD)),
