@@ -35,9 +35,9 @@ FLIPPED: Final[dict[type[ast.cmpop], str]] = {
 }  # fmt: skip
 NETS: Final = {
     "changes": "obligations temporary undo approvals limits requests frozen planned sets last_act told resumed"
-    " slack_in_trouble break_glass move changed_since brakes decide_from_lists at_once past second_person"
+    " slack_in_trouble break_glass move changed_since brakes decide_from_lists at_once past"
     " after_a_crash",
-    "policy": "server/check by_what_is_touched reasons rights approvals frozen limits requests break_glass second_person",
+    "policy": "server/check by_what_is_touched reasons rights approvals frozen limits requests break_glass",
     "clients": "incomplete_lists gateways odd_data real_rules",
 }
 """What else tests a package, the quick and general ones first; stories, unless they lie elsewhere."""
