@@ -107,7 +107,7 @@ def _url(url: str | None) -> str:
     return code(messages.shorten_url(url or "", URL_LENGTH).removeprefix("https://"), messages.MAX_SHORTENED)
 
 
-def _people(command: OfMembers, context: Context) -> str:
+def _people(command: Command, context: Context) -> str:
     """Return all people of *command*, each with the email: nobody should have to guess who is changed."""
     return join_words([_person(email, context) for email in command.emails])
 
@@ -115,9 +115,6 @@ def _people(command: OfMembers, context: Context) -> str:
 def _person(email: str, context: Context) -> str:
     name = context.people.get(email)
     return f"{esc(name, 80)} ({code(email)})" if name else code(email)
-
-
-OfMembers = MembersGrant | MembersRevoke | MembersRemove | MembersOffboard | MembersShow | MembersWhy
 
 
 def _make_phrase(command: RulesMake, context: Context) -> str:

@@ -63,8 +63,7 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
     look at. *meant*: those of *readings*, at fixed times.
     """
     shown, impossible = readings.commands, readings.impossible
-    if len({type(each) for each in meant}) == 1 and isinstance(meant[0], RulesMake):
-        meant = meant[:1]  # how much of the URL is asked in the form, too
+    meant = meant[:1] if meant and isinstance(meant[0], RulesMake) else meant  # the form asks for how much of the URL
     names = join_words([esc(each, 60) for each in readings.missing])
     lines = [f"*The names of {names} couldn’t be read just now*, so what is called so isn’t recognized."] * bool(names)
     lines += _doubts(readings)

@@ -120,7 +120,9 @@ MAX_WORDS: Final = 60
 """Nothing in a longer text is looked up, since names are searched for at each of its words."""
 MAX_PART_WORDS: Final = 4
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
-NOISE: Final = re.compile(r"\b(?:from now on|oh no)\b,? ?", re.IGNORECASE)
+NOISE: Final = re.compile(
+    r"(?i)\b(?:from now on|oh no|but only(?= for (?:\d|an hour|one|two|the next)| until| till))\b,? ?"
+)
 NAME: Final = re.compile(r"(?=.{3})[^\W\d_]+(?:[-’'][^\W\d_]+)*")
 ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
 HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
@@ -379,7 +381,7 @@ def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
     at, names = 0, " ".join(said.known.titles.values()).casefold()
     while at < len(words):
         pair = [*map(bare, texts[max(0, at - 1) : at + 1])]
-        is_of_name = at and NO_NAMES.isdisjoint(pair) and " ".join(pair) in names
+        is_of_name = at and all(pair) and NO_NAMES.isdisjoint(pair) and " ".join(pair) in names
         time = None if is_of_name else time_at(texts, at)  # “black friday”
         if time is None:
             left.append(words[at])
@@ -476,7 +478,7 @@ def _take_verb(said: Sentence) -> None:
         if said.act and (act not in CHANGES or said.act != act or len(places) < 2):
             continue  # “he has left, remove him everywhere” has one verb twice
         if act and not (may_be_noun and len(places) == 1 and words[at] in OFTEN_NOUNS):
-            said.act, said.verb = act, said.verb or " ".join(words[place] for place in places)
+            said.act, said.verb = act, " ".join([said.verb, *(words[place] for place in places)]).strip()
             for place in places:
                 said.take(place)
 
@@ -598,7 +600,9 @@ def _offer(said: Sentence) -> Readings | None:
     act = said.act or ("redirect" if said.urls and said.expiry else "grant" if is_grant else "")  # “anna vip for 7d”
     make = None if asks else CHANGES.get(act, {}).get(said.kinds)
     changes = _read_back(said, make(said)) if make else ()
-    if not 0 < len(changes) <= MAX_READINGS or said.site == "":  # a change is of one site
+    # A change is of one site, and “Hugo vip and Mona beta” gives neither both.
+    is_shared = said.segments and ("everywhere" in said.verb or len(said.people) > 1 < len(said.segments))
+    if not 0 < len(changes) <= MAX_READINGS or said.site == "" or is_shared:
         return None
     idle = _idle_in_changes(said, changes)
     unread = _unread(said, changes, idle)
@@ -624,7 +628,7 @@ def _offer(said: Sentence) -> Readings | None:
     impossible = said.verb != "rename" and find_impossible(said)
     if is_another or (impossible and not impossible.says.startswith("Gatehouse knows")):
         return None
-    if said.start and not said.expiry:
+    if said.start and not (said.expiry or said.start.end):
         # “revoke it, she left on friday”: the time may be a part of what isn't understood
         unread, said.start = (*unread, said.start.as_typed), None
         changes = tuple(each.with_fields(start=None) if each.has("start") else each for each in changes)
@@ -656,7 +660,7 @@ def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
     rules = [said.known.by_id.get(ref) for each in changes for ref in refs_of(each)]
     types = {rule.rule_type for rule in rules if rule} | {getattr(each, "type", None) for each in changes}
     idle = {*IDLE, *(word for word, kind in TYPES.items() if kind in types)}
-    idle |= {word for rule in rules if rule for word in fold_name(rule.title).split()}
+    idle |= {word for rule in rules if rule and said.part for word in fold_name(rule.title).split()}
     for each in changes:
         idle |= PLACES[each.service] | ({"for"} if each.has("segments") else set())
         idle |= PLACES["leaving"] if isinstance(each, LEAVING) else frozenset()
@@ -779,7 +783,7 @@ def _set_name(said: Sentence) -> list[Command]:
 
 def _set_group(said: Sentence) -> list[Command]:
     is_into = {"out", "from"}.isdisjoint(said.words)
-    return _set(said, "group", [said.known.titles[key] for key in said.groups[:is_into]])
+    return _set(said, "group", [said.known.titles[key] for key in said.groups[:1] if is_into])
 
 
 def _new_rule(said: Sentence) -> list[Command]:
@@ -857,7 +861,7 @@ def _answer(said: Sentence) -> Readings:
     """Return commands that show what a text names or asks about, or that search for what it may name."""
     _take_filters(said)
     commands, words = _look_at(said)
-    tickets = [word for word in said.typed if re.search(r"\d", word)] if said.root and len(said.typed) == 1 else []
+    tickets = [word for word in said.typed if re.search(r"[\d=]", word)] if said.root and len(said.typed) == 1 else []
     name = _unknown_name(said, commands) or "".join(tickets)
     nothing = name if said.kinds == "segment" else said.stranger
     searches: list[Command] = []
@@ -895,7 +899,7 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
     idle |= {"since", "until", *(NEGATIONS if is_card else ())} if said.question else set()
     is_past = any(isinstance(each, RECORDS) for each in shown)
     idle -= set() if is_past else {"when", "why", *({"who"} if is_card else ())} - {said.question}
-    idle -= {"who"} if any(isinstance(each, RulesList) for each in shown) else set()
+    idle -= {"who"} if any(each.service == "rules" for each in shown) and not is_past else set()
     looks = LOOKING - (set() if is_past else {"history"}) - ({"why"} if RulesList in map(type, shown) else set())
     is_told = said.act not in {"", *looks} and not (asks_how or said.typos or (said.question and said.verb in TYPES))
     has = {"status", "type", "who"} if is_card or asks_how else set()
@@ -1005,6 +1009,9 @@ def _look_at(said: Sentence) -> Shown:
         return [*(things if said.act in CHANGES else ()), *checks], topics
     if things and (not views or not said.part or (" " in said.part and not (said.since and said.question == "what"))):
         return [*things, *(views if said.verb == "cancel" else ())], words
+    is_latest = "rules" in said.words and {"last", "latest", "newest", "recently"} & {*said.spoken}
+    if is_latest and views in ([], [GatehouseAudit()]):
+        return [RulesList(sort="changed")], topics | word_set("last latest newest recently most first")
     is_filtered = said.filters.keys() - {"who"} and GatehouseHelp() not in views
     is_list = said.segments or said.lacking or said.act in {"export", "import"} or is_filtered or not views
     lists, listed = _show_lists(said) if is_list and not things else (things, words)

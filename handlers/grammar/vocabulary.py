@@ -240,15 +240,15 @@ The members service doesn’t say when somebody signed in. > > last_login last_l
     didn't_log_in logged_in when…log when…login inactive_members inactive_users
 Gatehouse can remove a member, but not erase their personal data. > > gdpr personal_data her_data his_data their_data erasure
 Gatehouse reminds nobody, watches nothing, and can’t tell what else a change does. > gatehouse planned > remind reminder alert
-    notify_me ping_me let_me_know if…switch if…turn if…send if…off as_soon_as when_somebody when_someone
+    notify_me ping_me let_me_know if…switch if…turn if…send if…off as_soon_as in_case when_somebody when_someone
 Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate-limit throttle per_second
 Gatehouse sees no visits, sales or speed of your site. > > hits clicks visits statistics stats how_many_visitors how_many_people
     how_many_ppl how_many_requests much_traffic sell slowing takes_ages conversion page_views revenue billing latency load_time
 A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
 Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate cert ssl tls cache caches
-Gatehouse can’t list who may do something: see the card, or ask of one person. > gatehouse whoami > who_can_approve who_can_delete
-    who_can_change who_can_switch who_can_edit who_may who_must can…approve
+Who may do something can’t be listed. Ask of one person: `/gatehouse whoami who:@name`. > gatehouse whoami > who_can_approve
+    who_can_delete who_can_change who_can_switch who_can_edit who_may who_must can…approve
 Gatehouse can’t tell what is still needed; a list can be sorted by the last change. > rules list sort:changed > still_need
     still_needed unused stale long_time longest oldest ages nobody…touched didn't_anyone
 Gatehouse reads English only. > gatehouse help > ich eine sind mir alle und wer welche wie warum nicht für mach schalte wurde
@@ -257,7 +257,9 @@ Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall ro
 Gatehouse knows who has a segment, not what it opens. > members segments > users_see people_see members_see customers_see
 Gatehouse knows no orders, payments or courses. > > orders parcel parcels invoice invoices enrolled order_last did…pay did…order
 Who may do what is set in Gatehouse’s policy file. > gatehouse whoami > admin
-Lists can’t show what has no segment or group. > > no_segment no_segments not_in_any_group not_in_a_group without_any
+Gatehouse undoes one change of its own at a time, on its card. > gatehouse audit > how_it_was how_they_were as_it_was as_they_were
+Lists can’t show what has no group. > rules list > no_group not_in_any_group not_in_a_group
+Lists can’t show who has no segment. > members list > no_segment no_segments without_any
 Gatehouse can’t compare two things, or do “the same” for another. > > difference_between diff_between compare same_as
 Gatehouse lists and changes the members of one site at a time. > members list > not_on_site not_in_site not_on_the_site both_sites
 Segments and groups are made and renamed elsewhere. > > new_segment create…segment rename…segment new_group create…group
