@@ -318,8 +318,7 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
     if isinstance(error, Unclear):
         asks = readings.commands and any(kind.verb in ASKING for kind in error.about)
         asks = asks or {each.service for each in readings.commands}.isdisjoint({kind.service for kind in error.about})
-        is_begun = any(kind.writes and kind.verb in readings.unread for kind in error.about)
-        return error.has_verb and not asks and (is_begun or not has_card)
+        return error.has_verb and not (asks or has_card)
     name = error.name.split() if isinstance(error, BadEmail) and error.name else []
     return not name or (sum(bare(word) in NO_NAMES for word in name) * 2 <= len(name) and not has_card)
 
@@ -899,7 +898,7 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
     idle |= {"since", "until", *(NEGATIONS if is_card else ())} if said.question else set()
     is_past = any(isinstance(each, RECORDS) for each in shown)
     idle -= set() if is_past else {"when", "why", *({"who"} if is_card else ())} - {said.question}
-    idle -= {"who"} if any(each.service == "rules" for each in shown) and not is_past else set()
+    idle -= {"who"} if all(each.service == "rules" for each in shown) and not is_past else set()
     looks = LOOKING - (set() if is_past else {"history"}) - ({"why"} if RulesList in map(type, shown) else set())
     is_told = said.act not in {"", *looks} and not (asks_how or said.typos or (said.question and said.verb in TYPES))
     has = {"status", "type", "who"} if is_card or asks_how else set()
@@ -1009,9 +1008,9 @@ def _look_at(said: Sentence) -> Shown:
         return [*(things if said.act in CHANGES else ()), *checks], topics
     if things and (not views or not said.part or (" " in said.part and not (said.since and said.question == "what"))):
         return [*things, *(views if said.verb == "cancel" else ())], words
-    is_latest = "rules" in said.words and {"last", "latest", "newest", "recently"} & {*said.spoken}
-    if is_latest and views in ([], [GatehouseAudit()]):
-        return [RulesList(sort="changed")], topics | word_set("last latest newest recently most first")
+    latest = {"last", "latest", "newest", "recently"} & {*said.spoken}
+    if len(latest) == 1 and "rules" in said.words and views in ([], [GatehouseAudit()]):
+        return [RulesList(sort="changed")], topics | latest | {"changed", "most", "first"}
     is_filtered = said.filters.keys() - {"who"} and GatehouseHelp() not in views
     is_list = said.segments or said.lacking or said.act in {"export", "import"} or is_filtered or not views
     lists, listed = _show_lists(said) if is_list and not things else (things, words)

@@ -118,6 +118,8 @@ class Guesses:
         command = expand(command, short)
         refs = refs_of(command)
         if isinstance(command, MembersCommand):
+            if command.writes and command.has("site") and len(known.sites) > 1:
+                command = command.with_fields(site=command.site or known.site)
             for email in refs:
                 checked_email(email)
             for name in getattr(command, "segments", ()):  # “give anna his access back” names none
