@@ -599,14 +599,14 @@ def _offer(said: Sentence) -> Readings | None:
     act = said.act or ("redirect" if said.urls and said.expiry else "grant" if is_grant else "")  # “anna vip for 7d”
     make = None if asks else CHANGES.get(act, {}).get(said.kinds)
     changes = _read_back(said, make(said)) if make else ()
-    # A change is of one site, and “Hugo vip and Mona beta” gives neither both.
-    is_shared = said.segments and ("everywhere" in said.verb or len(said.people) > 1 < len(said.segments))
+    # A change is of one site; “Hugo vip and Mona beta” gives neither both, nor does “vip, and check whether she has beta”.
+    is_shared = len(said.segments) > 1 and (len(said.people) > 1 or not ASKING.isdisjoint(said.words))
     if not 0 < len(changes) <= MAX_READINGS or said.site == "" or is_shared:
         return None
     idle = _idle_in_changes(said, changes)
     unread = _unread(said, changes, idle)
     words = {bare(word) for text in unread for word in re.sub(r"\bon (?=\S)", "", text).split()}
-    others = {"who", "when", "why", "approve", "reject", "switch", "turn", "put", *SEVERAL}  # “reject bob's delete”
+    others = SEVERAL | STATUSES.keys() | word_set("who when why approve reject switch turn put")
     verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | words & others
     is_one = said.act == "undo" or verbs <= {said.act, *LOOKING, *(["set"] if said.act == "move" else [])}
     is_one = is_one and (REVERSING - IDLE).isdisjoint({*said.words} & {*said.asked})
@@ -748,7 +748,8 @@ def _redirect(said: Sentence) -> list[Command]:
     """Return the change of each redirect that has the first of two URLs as its source, or a new one."""
     first, second = reversed(said.urls) if said.led[0] in TO else said.urls
     made: list[Command] = []
-    for source in _with_host(first, said, second):
+    beside = second if urlsplit(second).netloc in said.known.hosts[:1] else ""
+    for source in _with_host(first, said, beside):
         (destination,) = _with_host(second, said, source)
         found = (said.known.by_id[ref] for ref in said.known.rules.find_url(source))
         there = [rule.id for rule in found if rule.rule_type == "Redirect" and len(rule.pairs or ()) == 1]
@@ -846,7 +847,7 @@ CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
     "move": {"person": _move, "url url": _redirect, "group rule": _set_group},
     "grant": {"person segment": _of_segments(MembersGrant)},
     "revoke": {"person segment": _of_segments(MembersRevoke)},
-    "offboard": {"person": _offboard, "person segment": _of_segments(MembersRevoke)},
+    "offboard": {"person": _offboard},
     "freeze": dict.fromkeys(("url", "group", "segment", ""), _freeze),
     "undo": {"": lambda _: [GatehouseUndo()]},
 }
@@ -943,7 +944,7 @@ def find_impossible(said: Sentence) -> Impossible | None:
     spoken = ["ip" if ADDRESS.fullmatch(word) else "percent" if word[-1:] == "%" else word for word in spoken]
     found = IMPOSSIBLE.find(spoken)
     if not found and len(said.segments) > 1 and not said.people and said.act not in CHANGES:
-        return Impossible("A list is of the members with one segment, and without one.", "")
+        return Impossible("A list is of one site: the members with one segment, and without one.", "")
     acts = {
         act for act, at in VERBS_OF.find(spoken) if len(at) > 1 or spoken[at[0]] not in OFTEN_NOUNS
     } & CHANGES.keys()
@@ -960,7 +961,7 @@ def _take_filters(said: Sentence) -> None:
     states = {*STATUSES} & {*said.spoken} if is_of_rules and not {"on", "off"} <= {*said.spoken} else frozenset()
     for at, word in enumerate(said.words):
         before, after = said.before(at), said.after(at)
-        is_turned = not (REVERSING - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
+        is_turned = not ((REVERSING | EXCEPT) - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
         is_state = _is_state(said, at)
         is_mine = word == "i" and before in {"did", "have"} and said.question and after not in {"miss", "missed"}
         is_type = is_of_rules and word in TYPES and ({word, after} & LISTED or TYPES[word] in {"Redirect", "Cancel"})
@@ -998,8 +999,7 @@ def _look_at(said: Sentence) -> Shown:
         return [GatehouseFreezes()], frozenset()
     (things, words), (views, topics) = _show_things(said), _show_views(said)
     of_change = [*(key for mention in said.rules for key in mention), *(f"segment:{each}" for each in said.segments)]
-    asks_guard = GatehouseWhoami() in views or {"approve", "approved", "approval"} & {*said.spoken}
-    if of_change and asks_guard and not said.people:
+    if of_change and (GatehouseWhoami() in views or "approv" in " ".join(said.spoken)) and not said.people:
         return [*views, *things, *map(GatehouseWhy, of_change)], topics | word_set("touch change approve approved ok")
     if said.segments and said.people and {"all", "everyone", "everybody"} & {*said.words}:
         things = [MembersList(segment=said.segments[0]), *things]  # “everyone with beta, except olga”
