@@ -318,7 +318,8 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
     if isinstance(error, Unclear):
         asks = readings.commands and any(kind.verb in ASKING for kind in error.about)
         asks = asks or {each.service for each in readings.commands}.isdisjoint({kind.service for kind in error.about})
-        return error.has_verb and not (asks or has_card)
+        is_begun = any(kind.writes and kind.verb in readings.unread for kind in error.about)
+        return error.has_verb and not asks and (is_begun or not has_card)
     name = error.name.split() if isinstance(error, BadEmail) and error.name else []
     return not name or (sum(bare(word) in NO_NAMES for word in name) * 2 <= len(name) and not has_card)
 

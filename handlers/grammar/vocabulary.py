@@ -258,8 +258,7 @@ Gatehouse knows who has a segment, not what it opens. > members segments > users
 Gatehouse knows no orders, payments or courses. > > orders parcel parcels invoice invoices enrolled order_last did…pay did…order
 Who may do what is set in Gatehouse’s policy file. > gatehouse whoami > admin
 Gatehouse undoes one change of its own at a time, on its card. > gatehouse audit > how_it_was how_they_were as_it_was as_they_were
-Lists can’t show what has no group. > rules list > no_group not_in_any_group not_in_a_group
-Lists can’t show who has no segment. > members list > no_segment no_segments without_any
+Lists can’t show what has no segment or group. > > no_segment no_segments no_group not_in_any_group not_in_a_group without_any
 Gatehouse can’t compare two things, or do “the same” for another. > > difference_between diff_between compare same_as
 Gatehouse lists and changes the members of one site at a time. > members list > not_on_site not_in_site not_on_the_site both_sites
 Segments and groups are made and renamed elsewhere. > > new_segment create…segment rename…segment new_group create…group
