@@ -469,7 +469,7 @@ def _take_verb(said: Sentence) -> None:
     for at in range(len(words)):
         is_end = at == last or said.typed[at].endswith(",") or said.after(at) == ","
         may_be_noun = (at != first and not is_end) or (at > 0 and said.question not in {"", "can", "could"})
-        is_no_verb = words[at] == "on" and at != first and said.after(at) == ""
+        is_no_verb = words[at] == "on" and ((at != first and said.after(at) == "") or said.before(at) == "going")
         if is_no_verb or (words[at] in STATUSES and _is_state(said, at)):
             continue
         act, places = VERBS_OF.find_at(words, at) or ("", [])
@@ -1000,7 +1000,7 @@ def _look_at(said: Sentence) -> Shown:
         return [GatehouseFreezes()], frozenset()
     (things, words), (views, topics) = _show_things(said), _show_views(said)
     of_change = [*(key for mention in said.rules for key in mention), *(f"segment:{each}" for each in said.segments)]
-    if of_change and (GatehouseWhoami() in views or "approv" in " ".join(said.spoken)) and not said.people:
+    if of_change and (GatehouseWhoami() in views or {"approve", "approval"} & {*said.spoken}) and not said.people:
         return [*views, *things, *map(GatehouseWhy, of_change)], topics | word_set("touch change approve approved ok")
     if said.segments and said.people and {"all", "everyone", "everybody"} & {*said.words}:
         things = [MembersList(segment=said.segments[0]), *things]  # “everyone with beta, except olga”
@@ -1034,7 +1034,7 @@ def _show_things(said: Sentence) -> Shown:
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups]
     lasts = not {"until", "till", "does", "will"}.isdisjoint(said.spoken)
     is_when = said.question == "when" and ("since" in said.spoken or not lasts)
-    asks = said.question or "who" in said.spoken
+    asks = (said.question or "who" in said.spoken) and "does" not in said.spoken
     past = PAST - {{"is": "done", "did": "did"}.get(said.question, "")}  # “is that done”, “did she pay”
     was = {"was", "were"} if said.segments else set()
     happened = said.act in {"history", "undo"} or is_when or bool(asks and past & {*said.words}) or said.question in was

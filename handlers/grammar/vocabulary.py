@@ -108,7 +108,7 @@ FILLERS: Final = (
     )
 )
 """Words that the answer to a question may leave out."""
-SAYING: Final = word_set("on by my wrong looping loops longer working points leads end ends still name log")
+SAYING: Final = word_set("on by my also too wrong looping loops longer working points leads end ends still name log")
 """Those of them that a card of one thing answers, and that say something elsewhere: “my rules”, “sorted by name”."""
 BEING: Final = word_set("is are be that that's thats they're still currently isn't aren't isnt arent not what's whats")
 """Words before “on” and “off” as what something is."""
@@ -147,7 +147,7 @@ TOPICS: Final = map_words(
         "groups": "groups folders any_group which_group",
         "digest": "handover digest summary overview overnight",
         "freezes": "frozen freeze freezes froze locked nobody_changes nobody_touches no_changes",
-        "pending": "pending waiting queue outstanding undecided approve reject deny decline approval approvals request requests",
+        "pending": "pending approved waiting queue outstanding approve reject deny decline approval approvals request requests",
         "planned": "timers expire expires expiring temporary ends ending planned plans scheduled starts reverts reverted live "
         "running_out runs_out run_out coming_up upcoming on_hold going_to will by_itself gonna automatically",
         "audit": "change changes changed changing happened happen miss missed undo override overrides news lately",
@@ -254,14 +254,14 @@ Gatehouse can’t tell what is still needed; a list can be sorted by the last ch
 Gatehouse reads English only. > gatehouse help > ich eine sind mir alle und wer welche wie warum nicht für mach schalte wurde
     quién qué cuál está quiero para puedes
 Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall rota pager call_me page_me ping phone_number
-Gatehouse knows who has a segment, not what it opens. > members segments > users_see people_see members_see customers_see
+Gatehouse knows who has a segment, not what it opens. > members segments > users_see people_see members_see get_to_see
 Gatehouse knows no orders, payments or courses. > > orders parcel parcels invoice invoices enrolled order_last did…pay did…order
 Who may do what is set in Gatehouse’s policy file. > gatehouse whoami > admin
 Gatehouse undoes one change of its own at a time, on its card. > gatehouse audit > how_it_was how_they_were as_it_was as_they_were
 Lists can’t show what has no segment or group. > > no_segment no_segments no_group not_in_any_group not_in_a_group without_any
 Gatehouse can’t compare two things, or do “the same” for another. > > difference_between diff_between compare same_as
 Gatehouse lists and changes the members of one site at a time. > members list > not_on_site not_in_site not_on_the_site both_sites
-Segments and groups are made and renamed elsewhere. > > new_segment create…segment rename…segment new_group create…group
+Members are changed by name, or as `#1-20` of a list. > > give…everyone grant…everyone take…everyone revoke…everyone all_vips
 """
 )
 """What can't be done, by the words that ask for it. It is told where a text isn't understood as a whole."""
