@@ -247,8 +247,8 @@ Gatehouse sees no visits, sales or speed of your site. > > hits clicks visits st
 A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
 Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate cert ssl tls cache caches
-Who may do something can’t be listed: ask of one person, with `whoami who:@name`. > gatehouse whoami > who_can_approve
-    who_can_delete who_can_change who_can_switch who_can_edit who_may who_must can…approve
+The policy says who may do what: ask of one person, with `whoami who:@name`. > gatehouse whoami > who_can_approve
+    who_can_delete who_can_change who_can_switch who_can_edit who_may who_must can…approve admin
 Gatehouse can’t tell what is still needed; a list can be sorted by the last change. > rules list sort:changed > still_need
     still_needed unused stale long_time longest oldest ages nobody…touched didn't_anyone
 Gatehouse reads English only. > gatehouse help > ich eine sind mir alle und wer welche wie warum nicht für mach schalte wurde
@@ -256,7 +256,6 @@ Gatehouse reads English only. > gatehouse help > ich eine sind mir alle und wer 
 Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall rota pager call_me page_me ping phone_number
 Gatehouse knows who has a segment, not what it opens. > members segments > users_see people_see members_see get_to_see
 Gatehouse knows no orders, payments or courses. > > orders parcel parcels invoice invoices enrolled order_last did…pay did…order
-Who may do what is set in Gatehouse’s policy file. > gatehouse whoami > admin
 Gatehouse undoes one change of its own at a time, on its card. > gatehouse audit > how_it_was how_they_were as_it_was as_they_were
 Lists can’t show what has no segment or group. > > no_segment no_segments no_group not_in_any_group not_in_a_group without_any
 Gatehouse can’t compare two things, or do “the same” for another. > > difference_between diff_between compare same_as

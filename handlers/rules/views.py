@@ -220,6 +220,7 @@ SWITCHES: Final = {"active": "on", "inactive": "off"}
 
 
 ONLY_IDS: Final = "The names of the groups couldn’t be read, so only their ids were searched."
+SEARCHED: Final = "A text is searched for in names, ids, descriptions and URLs alone."
 
 
 def _empty_list(command: RulesList, gap: Gap | None, groups: Groups | None) -> Message:
@@ -230,8 +231,9 @@ def _empty_list(command: RulesList, gap: Gap | None, groups: Groups | None) -> M
         turn_button("List all rules", RulesList(), "all") if filtered else None,
         run_button("Create rule…", RulesNew(), 0),
     )
-    ids = [messages.context(ONLY_IDS)] if command.group and groups is None else []
-    blocks = [messages.section(text), *messages.gap_lines(gap, "rules"), *ids, *messages.actions(buttons)]
+    notes = {ONLY_IDS: command.group and groups is None, SEARCHED: command.text}
+    told = [messages.context(note) for note, holds in notes.items() if holds]
+    blocks = [messages.section(text), *messages.gap_lines(gap, "rules"), *told, *messages.actions(buttons)]
     return messages.message(f"No rules found{read}", blocks)
 
 

@@ -12,20 +12,13 @@ from sandbox.demo import Sandbox
 from tests.conftest import OPS
 from tests.harness.colleague import Colleague
 from tests.harness.looking import open_details
+from tests.harness.policies import BREAK_GLASS
 from tests.harness.truth import changes_of
 
 OLD = "Redirect_x1old"
 LOOK = "before you decide"
 
-EVERYTHING = """
-[roles.everyone]
-channels = ["C0OPS0001"]
-may = ["*"]
-
-[[guards]]
-operation = "*"
-guard = "approve"
-"""
+EVERYTHING = BREAK_GLASS.replace("member.grant", "*")
 LEADS = """
 [roles.everyone]
 channels = ["C0OPS0001", "C0SUPPORT"]

@@ -170,6 +170,10 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/gatehouse what can I do", runs(GatehouseWhoami())),
     ("/rules anything broken?", offers(RulesCheck(), GatehouseStatus())),
     ("/rules how do I block a url", runs(GatehouseHelp())),
+    ("/rules rename Old shop to Older shop", offers(RulesSet((OLD,), (("name", "Older shop"),)))),
+    ("/rules Old shop off for 2h, it is broken", offers(RulesOff((OLD,), expiry=HOURS_2, because="it is broken"))),
+    (f"/members {ANNA} left, remove her vip everywhere", shows(MembersShow((ANNA,)))),
+    ("/rules Old shop shows an error, what's going on", shows(RulesList("old shop"))),
     # Nobody can tell
     ("@Gatehouse what is going on", NOTHING),
     ("/rules " + "block " * 2000, NOTHING),
