@@ -121,7 +121,7 @@ MAX_WORDS: Final = 60
 MAX_PART_WORDS: Final = 4
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
 NOISE: Final = re.compile(
-    r"(?i)\b(?:from now on|oh no|but only(?= for (?:\d|an hour|one|two|the next)| until| till))\b,? ?"
+    r"(?i)\b(?:from now on|oh no|but only(?= for (?:\d|one|two|the next)| until| till))\b,? ?|,? (?:please|pls|thanks|thx)[.!]*$"
 )
 NAME: Final = re.compile(r"(?=.{3})[^\W\d_]+(?:[-’'][^\W\d_]+)*")
 ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
@@ -836,7 +836,7 @@ CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
         "person segment": _of_segments(MembersRevoke),
     },
     "block": {"url": _block},
-    "redirect": {"url url": _redirect, "rule url": _set_destination, "person segment": _of_segments(MembersGrant)},
+    "redirect": {"url url": _redirect, "rule url": _set_destination},
     "make": {"url": _new_rule, "url url": _redirect, "person": _add, "person segment": _add},
     "set": {
         "rule": _set_name,
