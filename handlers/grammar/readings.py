@@ -778,8 +778,8 @@ def _set_destination(said: Sentence) -> list[Command]:
 def _set_name(said: Sentence) -> list[Command]:
     """Return the change of the name of a rule; its form where the new one is missing."""
     at = said.words.index("to") if said.verb == "rename" and "to" in said.words else len(said.words)
-    name = said.text(range(at + 1, len(said.words)))
-    said.take(at, len(said.words) - at)
+    name = "" if "," in said.words[at:] else said.text(range(at + 1, len(said.words)))  # a part was taken for a rule
+    said.take(at, len(said.words) - at if name else 0)
     return _set(said, "name", [name]) if name else _of_one(RulesEdit)(said)
 
 
@@ -1033,8 +1033,8 @@ def _show_things(said: Sentence) -> Shown:
     shown: list[Command] = [RulesList(url=url.removeprefix("https://")) for url in lists]
     shown = shown or [RulesWhich(url) for url in urls]
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups]
-    lasts = not {"until", "till", "does", "will"}.isdisjoint(said.spoken)
-    is_when = said.question == "when" and ("since" in said.spoken or not lasts)
+    ends = {"until", "till", "does", "will"} & {*said.spoken}
+    is_when = said.question == "when" and ("since" in said.spoken or not ends)
     asks = (said.question or "who" in said.spoken) and "does" not in said.spoken
     past = PAST - {{"is": "done", "did": "did"}.get(said.question, "")}  # “is that done”, “did she pay”
     was = {"was", "were"} if said.segments else set()

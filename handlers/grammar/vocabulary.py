@@ -74,7 +74,7 @@ VERBS_OF: Final = map_words(
         "export": "export download",
         "import": "import upload",
         "show": "show send_me get view info find search list see open look ls grep",
-        "why": "why explain trace test check match log…in log_in sign…in sign_in",
+        "why": "why explain trace test check match log…in log_in log_into sign…in sign_in",
         "history": "history log changed edited touched last_change latest_change",
     }
 )
@@ -156,7 +156,7 @@ TOPICS: Final = map_words(
         "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do who_am_i need…approval "
         "need…approvals approvals…need second_person two_people",
         "help": "help_me need_help commands command documentation manual options examples how_do how_to how_can how_does_this "
-        "how_would i_type are_you what_can_you what_do_you whats_a what's_a what_is_a",
+        "how_would i_type are_you what_can_you what_do_you",
     }
 )
 """Words for what Gatehouse has a view of."""
@@ -259,7 +259,7 @@ Gatehouse knows no orders, payments or courses. > > orders parcel parcels invoic
 Gatehouse undoes one change of its own at a time, on its card. > gatehouse audit > how_it_was how_they_were as_it_was as_they_were
 Lists can’t show what has no segment or group. > > no_segment no_segments no_group not_in_any_group not_in_a_group without_any
 Gatehouse can’t compare two things, or do “the same” for another. > > difference_between diff_between compare same_as
-Gatehouse lists and changes the members of one site at a time. > members list > not_on_site not_in_site not_on_the_site both_sites
+Gatehouse lists and changes the members of one site at a time. > members list > not_on_site not_on_the_site members…both
 Members are changed by name, or as `#1-20` of a list. > > give…everyone grant…everyone take…everyone revoke…everyone all_vips
 """
 )
