@@ -601,9 +601,9 @@ def _offer(said: Sentence) -> Readings | None:
     make = None if asks else CHANGES.get(act, {}).get(said.kinds)
     changes = _read_back(said, make(said)) if make else ()
     # A change is of one site; “Hugo vip and Mona beta” gives neither both, and “remove gold from Ines” takes no member away.
-    is_shared = len(said.segments) > 1 and (len(said.people) > 1 or not ASKING.isdisjoint(said.words))
-    is_shared |= said.kinds == "person" and act == "delete" and "from" in said.words
-    if not 0 < len(changes) <= MAX_READINGS or said.site == "" or is_shared:
+    is_unclear = len(said.segments) > 1 and (len(said.people) > 1 or not ASKING.isdisjoint(said.words))
+    is_unclear |= said.kinds == "person" and act == "delete" and "from" in said.words
+    if not 0 < len(changes) <= MAX_READINGS or said.site == "" or is_unclear:
         return None
     idle = _idle_in_changes(said, changes)
     unread = _unread(said, changes, idle)
