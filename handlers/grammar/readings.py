@@ -627,7 +627,7 @@ def _offer(said: Sentence) -> Readings | None:
     is_joined = not {"and", "both", "&", "+"}.isdisjoint(said.spoken) or all(len(refs_of(each)) < 2 for each in changes)
     is_another = not is_joined or (said.part and (said.stranger or _unknown_name(said, changes)))
     impossible = said.verb != "rename" and find_impossible(said)
-    if is_another or (impossible and not impossible.says.startswith("Gatehouse knows")):
+    if is_another or (impossible and not impossible.says.startswith("Gatehouse knows no orders")):
         return None
     if said.start and not (said.expiry or said.start.end):
         # “revoke it, she left on friday”: the time may be a part of what isn't understood
@@ -946,7 +946,7 @@ def find_impossible(said: Sentence) -> Impossible | None:
     spoken = ["ip" if ADDRESS.fullmatch(word) else "percent" if word[-1:] == "%" else word for word in spoken]
     found = IMPOSSIBLE.find(spoken)
     if not found and len(said.segments) > 1 and not said.people and said.act not in CHANGES:
-        return Impossible("A list is of one site: the members with one segment, and without one.", "")
+        return Impossible("A list shows members of one site, with one segment and without another.", "")
     acts = {
         act for act, at in VERBS_OF.find(spoken) if len(at) > 1 or spoken[at[0]] not in OFTEN_NOUNS
     } & CHANGES.keys()

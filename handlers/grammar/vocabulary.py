@@ -247,7 +247,7 @@ Gatehouse sees no visits, sales or speed of your site. > > hits clicks visits st
 A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
     every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
 Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate cert ssl tls cache caches
-The policy says who may do what: ask of one person, with `whoami who:@name`. > gatehouse whoami > who_can_approve
+The policy says who may do what: ask about one person, with `whoami who:@name`. > gatehouse whoami > who_can_approve
     who_can_delete who_can_change who_can_switch who_can_edit who_may who_must can…approve admin
 Gatehouse can’t tell what is still needed; a list can be sorted by the last change. > rules list sort:changed > still_need
     still_needed unused stale long_time longest oldest ages nobody…touched didn't_anyone
