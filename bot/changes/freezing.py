@@ -156,7 +156,7 @@ class Freezes:
             may = self.access.is_allowed
             votes = [each for each in given if await may(each.by, each.channel, FREEZE, since=now)]
             is_lifted = by == found.by or await count_people(self.access.directory, [each.by for each in votes]) > 1
-            if not is_lifted and any(each.by == by for each in found.votes):
+            if any(each.by == by for each in found.votes):
                 raise LiftRequested(found)
             waiting = await self._waiting_changes_in(found)
             async with self.store.transaction() as tx:

@@ -8,6 +8,7 @@ import pytest
 
 from bot.clients import errors
 from bot.clients.http import CallLimits, Service
+from bot.clients.lists import Incomplete
 from bot.clients.rules import GroupsClient
 from bot.rules.model import Group, Groups
 from sandbox.services.faults import KINDS
@@ -74,6 +75,15 @@ async def test_pages_are_followed(services: Services, client: GroupsClient) -> N
     services.switch(paging="pages")
 
     assert len((await client.fresh()).whole()) == 102
+
+
+async def test_of_half_a_list_only_what_is_in_it_is_known(services: Services, client: GroupsClient) -> None:
+    services.switch(paging="pages")
+    services.rules.stage.alter_page = lambda page: {**page, "total": 99}
+
+    assert await client.find("Group_sales")
+    with pytest.raises(Incomplete):
+        await client.find("Group_gone")
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"delay", "never", "bodiless"}])

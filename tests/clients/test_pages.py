@@ -215,6 +215,13 @@ async def test_whatever_may_be_about_more_makes_the_list_perhaps_cut(
         await client().find(LAST)
 
 
+async def test_a_number_of_a_page_alone_asks_for_no_other(answers: Any) -> None:
+    say, client = answers
+    say["say"] = lambda at: mine(at.records, page=1) if at.page == 0 else pytest.fail("asked")
+
+    assert len((await client().all()).known) == SIZE
+
+
 @given(
     st.text().filter(lambda name: name not in {*NEXT, *NUMBERS, *PAGES, *MORE, *TOTALS, *OF_ANSWERS, *NESTS}),
     st.one_of(st.booleans(), st.integers(), st.text(min_size=1), st.lists(st.integers(), min_size=1)),

@@ -53,6 +53,12 @@ def test_guards_that_are_likely_a_mistake(guards: list[dict[str, Any]], doubts: 
     assert all(wanted in text for wanted, text in zip(doubts, found, strict=True)), found
 
 
+def test_without_roles_whoever_is_there_may_approve() -> None:
+    assert [
+        *doubts_about(Policy.model_validate({"guards": [ALL | {"guard": "approve", PLACE: "guards.1"}]}), KNOWN)
+    ] == []
+
+
 POLICY: Final = """
 [roles.leads]
 users = ["U0CARA001"]
