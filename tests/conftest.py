@@ -55,6 +55,8 @@ structlog.configure(
     ]
 )
 
+THIRD: Final = os.environ.get("THIRD")
+"""Which third of long tables is played today; all where it is empty."""
 CASES: Final = pytest.StashKey[Counter[str]]()
 """How many cases of each table were collected."""
 STORIES: Final = 2
@@ -253,8 +255,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if marker is not None or (item.nodeid.startswith("tests/stories/") and not in_places):
         cases = item.session.stash.setdefault(CASES, Counter())
         cases[table := item.nodeid.partition("[")[0]] += 1
-        if cases[table] > (STORIES if marker is None else marker.args[0]):
+        if (left := cases[table] - (STORIES if marker is None else marker.args[0])) > 0:
             item.add_marker(pytest.mark.slow)
+            if THIRD and left % 3 != int(THIRD) % 3:
+                item.add_marker(pytest.mark.another_day)
 
 
 def pytest_collection_finish() -> None:

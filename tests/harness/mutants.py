@@ -1,9 +1,9 @@
 """Change one condition at a time, and see whether the nearest tests notice: ``make mutants FILE=bot/policy/model.py``.
 
-FILE: one file, or several files and folders. N: how many of all their conditions are tried (10), as SEED has it (0). The tests
-are those beside the module (tests/changes for bot/changes) or that import it, and the NETS of its package, but none that kills
-a process or needs a browser or PostgreSQL; they are collected and run once as it is. Each mutant has, in a process of its own
-and up to the first that fails, those that call the function that it changes; what they don't notice, mypy may. Nothing is
+FILE: one file, or several files and folders. N: how many of all their conditions are tried (10), as SEED has it (0). All
+tests are collected and run once as it is, but none that kills a process or needs a browser or PostgreSQL, and of long tables a
+third. Each mutant has, in a process of its own and up to the first that fails, those that call the function that it changes,
+first those beside its module (tests/changes for bot/changes) or that import it; what they don't notice, mypy may. Nothing is
 written: what changes is the code of a function that is there already. So conditions outside of functions aren't tried.
 
 mutmut, cosmic-ray and mutatest want a run of all tests first, or change the tree that they work in.
@@ -33,15 +33,7 @@ FLIPPED: Final[dict[type[ast.cmpop], str]] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
     ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
 }  # fmt: skip
-NETS: Final = {
-    "changes": "obligations temporary undo approvals limits requests frozen planned sets last_act told resumed"
-    " slack_in_trouble break_glass move changed_since brakes decide_from_lists at_once past"
-    " after_a_crash",
-    "policy": "server/check by_what_is_touched reasons rights approvals frozen limits requests break_glass",
-    "clients": "incomplete_lists gateways odd_data real_rules",
-}
-"""What else tests a package, the quick and general ones first; stories, unless they lie elsewhere."""
-AT_ONCE: Final = 2
+AT_ONCE: Final = 3
 SURVIVED, KILLED, NOT_TRIED = 0, 1, 2
 """How the process of a mutant ends; NOT_TRIED where its code doesn't fit what is there."""
 
@@ -89,23 +81,13 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
             yield Mutant(path, begins, f"{node.lineno}: {ast.unparse(node)}  ->  {text}", made)
 
 
-def nearest_tests(path: Path) -> list[str]:
-    """Return the test files nearest to the module at *path*, those first that are called like it."""
-    module = ".".join(path.with_suffix("").parts)
-    package = path.parts[1]
-    names = [name if "/" in name else f"stories/{name}" for name in NETS.get(package, "").split()]
-    nets = ["tests/{}/test_{}.py".format(*name.split("/")) for name in names]
-    ranked: dict[str, int] = {}
-    for test in sorted(Path("tests").rglob("test_*.py")):
-        if test.stem == f"test_{path.stem}" and test.parts[1] == package:
-            ranked[str(test)] = 0
-        elif f"from {module} import" in test.read_text():
-            ranked[str(test)] = 1
-        elif test.parts[1] == package:
-            ranked[str(test)] = 2
-        elif str(test) in nets:
-            ranked[str(test)] = 3 + nets.index(str(test))
-    return sorted(ranked, key=ranked.__getitem__)
+def distance(path: Path, test: Path) -> int:
+    """Return how far a test file is from the module at *path*: it is called like it, imports it, is of its package, or isn't."""
+    module, package = ".".join(path.with_suffix("").parts), path.parts[1]
+    is_beside = package in test.parts
+    if is_beside and test.stem == f"test_{path.stem}":
+        return 0
+    return 1 if f"from {module} import" in test.read_text() else 3 - is_beside
 
 
 def _functions_in(code: CodeType) -> Iterator[CodeType]:
@@ -148,9 +130,6 @@ class Trial:
                 raise session.Failed
             calls.seek(0)
             called = dict(zip(session.items, json.load(calls), strict=True))
-        items: dict[str, list[pytest.Item]] = {}
-        for item in session.items:
-            items.setdefault(str(item.path.relative_to(Path.cwd())), []).append(item)
         running: dict[int, Mutant] = {}
         for mutant in [*self.mutants, *[None] * AT_ONCE]:
             if len(running) == AT_ONCE or (mutant is None and running):
@@ -162,9 +141,9 @@ class Trial:
                 self.tally[end] += 1
                 print(f"{end}  {done.path}:{done.about}", flush=True)
             if mutant is not None:
-                near = [item for file in nearest_tests(mutant.path) for item in items.get(file, [])]
-                chosen = [item for item in near if f"{mutant.path.resolve()}:{mutant.begins}" in called[item]]
-                chosen.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+                chosen = [item for item in session.items if f"{mutant.path.resolve()}:{mutant.begins}" in called[item]]
+                far = {file: distance(mutant.path, file) for file in {item.path for item in chosen}}
+                chosen.sort(key=lambda item: (item.get_closest_marker("slow") is not None, far[item.path]))
                 running[_start(session, chosen, mutant)] = mutant
         return True
 
@@ -213,16 +192,12 @@ def main(wanted: str, many: int, seed: int) -> None:
     files = [each for name in wanted.split() for each in sorted(Path(name).rglob("*.py")) or [Path(name)]]
     found = [each for file in files for each in mutants_of(file)]
     trial = Trial(random.Random(seed).sample(found, min(many, len(found))))
-    tests = sorted({test for each in trial.mutants for test in nearest_tests(each.path)})
     print(f"{len(found)} conditions, {len(trial.mutants)} tried", flush=True)
-    lane = [
-        "-m",
-        "not (browser or drill or postgres)",
-        "--deselect=tests/stories/test_second_person.py",
-    ]  # half an hour
+    lane = ["-m", "not (browser or drill or postgres or another_day)"]
+    os.environ["THIRD"] = str(seed)
     plain = ["-qq", "-n0", "--timeout=120", "-pno:randomly", "-pno:cacheprovider", "--inline-snapshot=disable"]
     fails = any(is_refused_by_mypy(each, each.read_text()) for each in {each.path for each in trial.mutants})
-    if fails or pytest.main([*plain, *lane, *tests], plugins=[trial]):
+    if fails or pytest.main([*plain, *lane, "tests"], plugins=[trial]):
         sys.exit("Its tests or mypy don't pass as it is.")
     noticed, by_mypy = trial.tally["killed  "] + trial.tally["by mypy "], trial.tally["by mypy "]
     print(f"{noticed} of {noticed + trial.tally['SURVIVED']} were noticed, {by_mypy} of them by mypy alone.")
