@@ -6,9 +6,10 @@ The specification mentions groups only in an error; the real service has them be
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import Any, Final
 
 from pydantic import Field
@@ -52,6 +53,10 @@ BOOKKEEPING: Final = frozenset(
 """Undocumented fields that don't affect what a rule does: a service that refuses them still keeps its own values."""
 
 
+KINDS: Final = frozenset({"id", "key", "operator", "type", "destinationType", "codeType", "resourceType", "loadTime"})
+"""Fields of a pair whose texts nobody searches for."""
+
+
 class Source(ServiceRecord):
     """The matching condition of a pair."""
 
@@ -68,6 +73,11 @@ class Pair(ServiceRecord):
     destination: Text | None = None
     find: Text | None = Field(default=None, alias="from")
     replacement: Text | None = Field(default=None, alias="to")
+
+    def urls(self) -> list[str]:
+        """Return the texts that URLs are compared with or made of."""
+        texts = (self.source and self.source.value, self.destination, self.find, self.replacement)
+        return [text for text in texts if text]
 
     @property
     def leads_to_url(self) -> bool:
@@ -93,6 +103,12 @@ class RuleDraft(ServiceRecord):
     def title(self) -> str:
         """Return the name, or ``(no name)`` where the service sent none."""
         return (self.name or "").strip() or "(no name)"
+
+    def texts(self) -> list[str]:
+        """Return the texts of the pairs, what they match and what they do, but not by which operator or of which kind."""
+        pairs = self.pairs or ()
+        others = [each.model_extra for pair in pairs for each in (pair.source, pair) if each is not None]
+        return [*(text for pair in pairs for text in pair.urls()), *texts_in(others)]
 
     def body(self) -> dict[str, Any]:
         """Return the body to send to the service: all fields except SERVER_FIELDS.
@@ -124,6 +140,15 @@ class Stored(ServiceRecord):
     @property
     def created(self) -> int | None:
         return _date(self.creation_date)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield the texts inside a JSON value, but those of KINDS."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple | dict):
+        inner = [each for name, each in value.items() if name not in KINDS] if isinstance(value, dict) else value
+        yield from chain.from_iterable(map(texts_in, inner))
 
 
 def _date(sent: Any) -> int | None:

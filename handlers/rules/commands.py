@@ -74,7 +74,7 @@ class RulesFiltered(Command):
 class RulesList(RulesFiltered, RulesCommand):
     label = "Search rules"
     verb, synonyms = "list", ("ls", "find", "search")
-    summary = "List or search rules by name, id or URL; filters combine"
+    summary = "List rules, or search all that they say; filters combine"
     example = "list checkout type:redirect"
     sort: str | None = takes(OneOf("sort:name|type|changed", titled="", options=SORTS))
     page: int | None = takes(PAGE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -15,7 +15,7 @@ from bot.gatehouse import Gatehouse
 from bot.rules.edit import status_of
 from bot.rules.lint.route import MAX_HOPS, Route, is_effective, next_url
 from bot.rules.matching import judge, judge_all, why_not_understood
-from bot.rules.model import ACTIVE, INACTIVE, Group, Groups, Rule
+from bot.rules.model import ACTIVE, INACTIVE, Group, Groups, Rule, texts_in
 from bot.rules.outcomes import Explained
 from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.url import MISTYPED_SCHEME, SCHEME, Url, is_url
@@ -118,7 +118,7 @@ def _type_words(rule_type: str | None) -> str:
 
 def _has_parts(rule: Rule, command: RulesFiltered, status: str | None) -> bool:
     wanted: tuple[tuple[str | None, Callable[[], str]], ...] = (
-        (command.text, lambda: "\n".join((rule.title, rule.id, rule.description or "", *_urls(rule)))),
+        (command.text, lambda: "\n".join((rule.title, rule.id, rule.description or "", *rule.texts()))),
         (command.type, lambda: _type_words(rule.rule_type)),
         (command.url, lambda: "\n".join(_urls(rule))),
         (None if status else command.status, lambda: rule.status or ""),
@@ -136,18 +136,8 @@ def _group_ids(wanted: str, rules: Sequence[Rule], groups: Groups | None) -> Col
 def _urls(rule: Rule) -> list[str]:
     """Return the texts in *rule* that URLs are compared with or made of, and each whole URL in its other fields."""
     pairs = rule.pairs or ()
-    known = [(pair.source and pair.source.value, pair.destination, pair.find, pair.replacement) for pair in pairs]
-    others = [text for pair in pairs for text in _texts_in(pair.model_extra) if is_url(text)]
-    return [*(text for texts in known for text in texts if text), *others]
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    """Yield the texts inside a JSON value."""
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():
-        if isinstance(each, str):
-            yield each
-        else:
-            yield from _texts_in(each)
+    others = [text for pair in pairs for text in texts_in(pair.model_extra) if is_url(text)]
+    return [*(text for pair in pairs for text in pair.urls()), *others]
 
 
 @handles(RulesWhich)

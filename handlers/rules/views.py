@@ -220,7 +220,7 @@ SWITCHES: Final = {"active": "on", "inactive": "off"}
 
 
 ONLY_IDS: Final = "The names of the groups couldn’t be read, so only their ids were searched."
-SEARCHED: Final = "Only names, ids, descriptions and URLs are searched."
+SEARCHED: Final = "Searched: names, ids, descriptions, URLs and values."
 
 
 def _empty_list(command: RulesList, gap: Gap | None, groups: Groups | None) -> Message:

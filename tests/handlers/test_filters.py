@@ -13,6 +13,7 @@ from handlers.members.commands import MembersFiltered, MembersList
 from handlers.members.member_lookup import passes_filters
 from handlers.rules.commands import RulesFiltered, RulesList
 from handlers.rules.rule_lookup import filter_rules
+from sandbox.services.seed import RULES
 
 RULE = Rule.model_validate({"id": "Cancel_1", "name": "x", "ruleType": "Cancel", "status": "Active"})
 MEMBER = Member.model_validate({"email": "anna@example.com", "allowedSegments": ["vip"]})
@@ -36,6 +37,14 @@ def test_every_filter_narrows_a_list_of_rules_and_its_export(name: str, verb: st
     assert isinstance(typed, RulesFiltered)
     assert getattr(typed, name) == "zzz"
     assert filter_rules([RULE], typed, Groups.of(())) == []
+
+
+@pytest.mark.parametrize("text", ["X-DEBUG", "allow-origin https", "utm_source", "503", "widget.js", "SEC-212 tracker"])
+def test_a_list_of_rules_is_searched_by_all_that_they_say(text: str) -> None:
+    typed = parse("rules", f"list {text}")
+
+    assert isinstance(typed, RulesFiltered)
+    assert len(filter_rules([*map(Rule.model_validate, RULES)], typed, Groups.of(()))) == 1
 
 
 @pytest.mark.parametrize("verb", ["list", "export"])

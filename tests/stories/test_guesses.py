@@ -229,7 +229,7 @@ async def test_a_typo_in_a_search_offers_what_is_nearly_called_so(alice: Colleag
         ("/rules list sales status:off", '`/rules list status:off group:"Sales campaigns"`', "1 rule ·"),
         ("/rules list inactive page:2", "`/rules list status:off page:2`", "9 rules"),
         ("/rules list on", "`/rules list status:on`", "20 rules"),
-        ('/rules list "on"', "", "5 rules · “on”"),
+        ('/rules list "on"', "", "6 rules · “on”"),
         ("/rules list checkout on mobile", "", "1 rule · “checkout on mobile”"),
         ("/rules list inactive status:on", "", "No rules · “inactive” · status “on”"),
         ("/members list vip no:beta site:docs", "`/members list segment:vip no:beta site:docs`", "4 members of docs"),

@@ -429,7 +429,7 @@ You typed `/rules bogus`\
             "/rules liist": """\
 (thinking_face) Unknown command “liist”.
 For example:
-`/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
+`/rules list checkout type:redirect`  List rules, or search all that they say; filters combine
 [Show menu]
 You typed `/rules liist`\
 """,
@@ -448,7 +448,7 @@ You typed `/rules off`\
             "/rules list page:x": """\
 (thinking_face) “x” is not a page number. Write page:2.
 For example:
-`/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
+`/rules list checkout type:redirect`  List rules, or search all that they say; filters combine
 [Show menu]
 You typed `/rules list page:x`\
 """,

@@ -332,7 +332,7 @@ Page 1 of 1   ·   `#n` in your next command means a row of this list
             "nothing found": """\
 No rules found
 (mag) No rules · “checkout”
-Only names, ids, descriptions and URLs are searched.
+Searched: names, ids, descriptions, URLs and values.
 [List all rules]  [Create rule…]\
 """,
             "no rules at all": """\
