@@ -94,6 +94,8 @@ class Known:
     hosts: Sequence[str] = ()
     missing: Sequence[str] = ()
     """``rules``, and the sites, whose names could not be read in time."""
+    contents: str = ""
+    """All texts of all rules, folded."""
     people: Mapping[str, str] = field(default_factory=dict)
     """The names of members, by their emails."""
 
@@ -122,5 +124,6 @@ class Known:
             sites={name.casefold(): name for name in members or ()},
             sites_of=sites_of,
             hosts=[host for host, _ in hosts.most_common(MAX_READINGS)],
+            contents=fold_name(" ".join(text for rule in rules for text in (*rule.texts(), rule.description or ""))),
             people={email: member.name for email, member in people.items() if member.name},
         )

@@ -46,16 +46,17 @@ def with_reading_line(message: Message, command: Command, titles: Mapping[str, s
     if not (text := command_text(with_name(command, titles))):
         return message
     words = f"Read as {code(slash(text), 400)}"
-    told = [messages.section("\n".join(lines))] if (lines := _doubts(readings)) else []
+    told = [messages.section("\n".join(lines))] if (lines := _doubts(readings, command)) else []
     return messages.message(message.text, [*told, messages.context(words), *message.blocks])
 
 
-def _doubts(readings: Readings) -> list[str]:
-    """Return the lines about what can't be done, and what was not understood."""
+def _doubts(readings: Readings, command: Command | None = None) -> list[str]:
+    """Return the lines about what can't be done, and what was not understood of the answer of *command*."""
     unread, lines = readings.unread, [f"*{readings.impossible.says}*"] if readings.impossible else []
     lines += [f"I don’t know {quote(readings.nothing, 60)}."] if readings.nothing else []
-    quoted = ", ".join(quote(each, 60) for each in unread[:MAX_NAMED]) + (", …" if len(unread) > MAX_NAMED else "")
-    return [*lines, f":warning: *I’m not sure what to do with* {quoted}."] if unread else lines
+    quoted = ", ".join(quote(each, 60) for each in unread)  # all of them: each may be half of the wish
+    rest = " The list isn’t narrowed down by it." if isinstance(command, RulesList | MembersList) else ""
+    return [*lines, f":warning: *I’m not sure what to do with* {quoted}.{rest}"] if unread else lines
 
 
 def unclear_message(readings: Readings, meant: Sequence[Command], context: Context, *, asked: str) -> Message:

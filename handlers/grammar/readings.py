@@ -43,23 +43,19 @@ from handlers.grammar.tokens import WEB, Word, clean_text, split, strip_email, u
 from handlers.grammar.vocabulary import (
     AFTER_ALL,
     ASKING,
-    BECAUSE,
     BEING,
-    CAN,
+    BESIDE,
     CORRECT,
     EXCEPT,
     FILLERS,
     IDLE,
     IMPOSSIBLE,
     LACKING,
-    LEADING,
-    LED_IN,
     LISTED,
     LOOKING,
     MEMBERS,
     NAMING,
     NEGATIONS,
-    NEVER_NAMES,
     NO_NAMES,
     OFTEN_NOUNS,
     PAST,
@@ -68,7 +64,6 @@ from handlers.grammar.vocabulary import (
     SAYING,
     SEVERAL,
     SITES_AFTER,
-    SOMEBODY,
     STATUSES,
     TO,
     TOPICS,
@@ -105,7 +100,6 @@ from handlers.rules.commands import (
     RulesImport,
     RulesList,
     RulesMake,
-    RulesNew,
     RulesOff,
     RulesOn,
     RulesSet,
@@ -123,9 +117,25 @@ EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
 NOISE: Final = re.compile(
     r"(?i)\b(?:from now on|oh no|but only(?= for (?:\d|one|two|the next)| until| till))\b,? ?|,? (?:please|pls|thanks|thx)[.!]*$"
 )
+CODE: Final = re.compile(r"(?=.*[A-Z_\d])[A-Za-z]+(?:[-_][A-Za-z\d]+)+")
+REASON: Final = re.compile(
+    r"(?!including)(?:(?:want |need |trying |just )?to (?:see|check|test|know)|\w+ing)\b"
+    r"|.* (?:is|are|was|were|keeps) (?:\w+ )?(?:\w+ing|\w+ed|down|broken|done|over|gone|wrong)\b"
+)
+"""What only says why: “testing the spinner”, “the payment page is down”."""
+OF_PEOPLE: Final = word_set("grant revoke offboard")
 NAME: Final = re.compile(r"(?=.{3})[^\W\d_]+(?:[-’'][^\W\d_]+)*")
 ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
 HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
+FILTERS: Final = {part.shown.partition(":")[0]: name for kind in LISTS for name, part in kind.parts().items()}
+MENTION: Final = re.compile(r"<@[^<>]+>|@(?!gatehouse)[\w.-]+", re.IGNORECASE)
+RECORDS: Final = (RulesHistory, GatehouseAudit, GatehouseDigest)
+CARDS: Final = (RulesShow, RulesWhich, RulesHistory, MembersShow, MembersWhy)
+"""Commands that show all of one thing, or of each that is named."""
+VIEWS: Final[Sequence[type[Command]]] = (
+    *(RulesCheck, MembersSegments, RulesGroups, GatehousePending, GatehousePlanned, GatehouseFreezes),
+    *(GatehouseDigest, GatehouseAudit, GatehouseStatus, GatehouseWhoami),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +199,6 @@ class Sentence:
     question: str = ""
     typos: Sequence[str] = ()
     """Words that were read as others that are nearly the same."""
-    is_quoted: bool = False
-    """Whether it has somebody else's words."""
 
     def add(self, typed: str) -> None:
         self.typed.append(typed)
@@ -257,7 +265,7 @@ def read(root: str, text: str, known: Known) -> Readings:
 
     *root* is empty where none was given. Raises Unclear for a time that could mean several things, and for what lacks a rule.
     """
-    words = split(NOISE.sub("", clean_text(text)))
+    words = split(NOISE.sub("", re.sub(r"(?i)\b(see|check|know) if\b", r"\1 whether", clean_text(text))))
     if len(words) + text.count(",") > MAX_WORDS:
         return Readings()
     readings = _read_words(Sentence(root, known), words)
@@ -276,9 +284,12 @@ def read(root: str, text: str, known: Known) -> Readings:
 
 def _explains(said: Sentence) -> bool:
     """Whether a clause says why, rather than what: a statement that names nothing, and has no verb or time of a change."""
-    is_part = said.kinds or said.act or said.site or said.because or said.expiry or said.start or said.other_times
+    is_reason = REASON.match(" ".join(said.spoken)) is not None
+    is_part = bool(said.site or said.because or said.expiry or said.start or said.other_times)
+    is_part |= bool(said.act in CHANGES if is_reason else said.kinds or said.act)
     others = REVERSING | SEVERAL | word_set("same too also then when once after before like as and or till would")
-    is_statement = any(word in PRONOUNS | BEING | {"we", "i", "left"} or word[-2:] == "ed" for word in said.words)
+    subjects = PRONOUNS | BEING | {"we", "i", "left", "had"}
+    is_statement = is_reason or any(word in subjects or word[-2:] == "ed" for word in said.words)
     return is_statement and not (is_part or find_impossible(said)) and others.isdisjoint(said.words)
 
 
@@ -332,7 +343,6 @@ def _take_apart(said: Sentence, words: Sequence[Word]) -> Sentence:
     said.spoken = ["" if word.quoted else bare(word.text) for word in left]
     ends = (at for at, word in enumerate(left, 1) if word.text[-1:] in {*".?!"})
     said.asked = said.spoken[: next((at for at in ends if (VERBS_OF.keys() | ASKING) & {*said.spoken[:at]}), None)]
-    said.is_quoted = any(word.quoted or (word.text.startswith(">") and word.start == 0) for word in left)
     for word in _take_times(said, left):
         said.add("," if not word.quoted and _take_form(said, word) else word.text)
     _take_question(said, is_asked=bool(words) and words[-1].text.endswith("?"))
@@ -343,7 +353,8 @@ def _take_apart(said: Sentence, words: Sequence[Word]) -> Sentence:
 
 
 def _take_reason(said: Sentence, words: Sequence[Word]) -> Sequence[Word]:
-    at = next((i for i, word in enumerate(words) if word.keyword in BECAUSE and 0 < i < len(words) - 1), None)
+    because = word_set("because cause cuz bc coz since")
+    at = next((i for i, word in enumerate(words) if word.keyword in because and 0 < i < len(words) - 1), None)
     asks = at is not None and (words[at + 1].keyword in ASKING or words[-1].text.endswith("?"))
     if at is None or asks or parse_time([word.text for word in words], at) is not None:
         return words  # “since when”, “since yesterday”
@@ -441,12 +452,14 @@ def _take_form(said: Sentence, word: Word) -> bool:
 
 def _take_question(said: Sentence, *, is_asked: bool) -> None:
     """Note the word that makes a text a question: “can you …” makes none, and a complaint asks why."""
-    first = next((at for at, word in enumerate(said.words) if word not in LED_IN), 0)
+    led_in = (FILLERS - ASKING) | {"", ",", "since", "until"}  # “since when”
+    first = next((at for at, word in enumerate(said.words) if word not in led_in), 0)
     after = said.words[first : first + 2]
-    asks = next((at for at, word in enumerate(said.words) if word in CAN and said.after(at) in SOMEBODY), None)
+    can, somebody = word_set("can could would will"), word_set("you u we someone somebody")
+    asks = next((at for at, word in enumerate(said.words) if word in can and said.after(at) in somebody), None)
     if asks is not None and said.before(asks) not in ASKING:
         said.take(asks, 2)
-    elif (said.before(first), *after[:1]) in {(",", "has"), ("that", "was")} and not is_asked:
+    elif (said.before(first), *after[:1]) in {(",", "has"), (",", "should"), ("that", "was")} and not is_asked:
         return  # “mona has a new address”, “that was the wrong one”
     elif after and after[0] in ASKING and after != ["is", "now"]:
         said.question = after[0]
@@ -459,9 +472,9 @@ def _take_question(said: Sentence, *, is_asked: bool) -> None:
 def _take_verb(said: Sentence) -> None:
     """Take one verb. A word that is often a part of a name is one only at the beginning or at the end."""
     words = said.words
-    file = min({*words} & {"file", "csv", "excel", "spreadsheet"}, default="")
+    file = min({*words} & {"file", "csv", "excel", "spreadsheet", "table"}, default="")
     if file and {"import", "upload"}.isdisjoint(words):
-        said.act, said.verb = "export", file
+        said.act, said.verb = "import" if re.match(r"(i|we)( have|'ve)\b", " ".join(words)) else "export", file
         said.take(words.index(file))
         return
     places = [at for at, word in enumerate(words) if word not in FILLERS | {"", ","} or word in VERBS_OF]
@@ -469,12 +482,12 @@ def _take_verb(said: Sentence) -> None:
     for at in range(len(words)):
         is_end = at == last or said.typed[at].endswith(",") or said.after(at) == ","
         may_be_noun = (at != first and not is_end) or (at > 0 and said.question not in {"", "can", "could"})
-        is_no_verb = words[at] == "on" and ((at != first and said.after(at) == "") or said.before(at) == "going")
+        is_no_verb = words[at] == "on" and (
+            (at != first and said.after(at) in {"", "that", "this", "the", "our", "my"}) or said.before(at) == "going"
+        )
         if is_no_verb or (words[at] in STATUSES and _is_state(said, at)):
             continue
         act, places = VERBS_OF.find_at(words, at) or ("", [])
-        if is_end and words[at] in TYPES and not SEVERAL.isdisjoint(words[:at]):
-            continue  # “everything that we block”
         if said.act and (act not in CHANGES or said.act != act or len(places) < 2):
             continue  # “he has left, remove him everywhere” has one verb twice
         if act and not (may_be_noun and len(places) == 1 and words[at] in OFTEN_NOUNS):
@@ -535,19 +548,17 @@ def _take_parts(said: Sentence) -> None:
     said.groups += _take_longest_part(said, said.known.groups, is_first=True)
 
 
-OF_PEOPLE: Final = word_set("grant revoke offboard")
-
-
 def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> list[str]:
     """Take the longest part of a name, and return the keys that it may mean."""
     joins = {"and", "off", *("," if said.part else "")}  # a comma also stands for a whole name
     is_all = names is said.known.members or (said.act in CHANGES and {*said.included} <= NO_NAMES | {""})
     words = said.words if is_all else said.included
+    never = FILLERS | REVERSING | SEVERAL | {"", ","}
     for length in range(min(MAX_PART_WORDS, len(words)), 0, -1):
         for at in range(len(words) - length + 1):
             some = said.words[at : at + length]
             text = " ".join(some).replace("-", " ")  # “gift-cards”
-            is_common = {some[0], some[-1]} & NEVER_NAMES or TYPES.keys() | TOPICS.keys() | {"new", "old"} >= {*some}
+            is_common = {some[0], some[-1]} & never or TYPES.keys() | TOPICS.keys() | {"new", "old"} >= {*some}
             is_part = not names.find_exact(text)
             is_common = is_common or (
                 some[0] in VERBS_OF and (not is_first or (length == 1 and is_part and said.after(at) != "rules"))
@@ -573,7 +584,8 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> 
 
 def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
     """Return those of *keys* that are on the site of a change, or of a type, that is meant; all where none is."""
-    site = said.site or ("" if said.act == "offboard" else said.known.site) if said.act in CHANGES else ""
+    is_of_site = said.act in CHANGES or not {"which", "one"}.isdisjoint(said.spoken)  # “which Olga is on docs”
+    site = (said.site or ("" if said.act in {"", "offboard"} else said.known.site)) if is_of_site else ""
     rules, types = said.known.by_id, {TYPES[word] for word in said.included if word in TYPES}
     there = [key for key in keys if site in said.known.sites_of.get(key, ())]
     there += [key for key in keys if key in rules and rules[key].rule_type in types]
@@ -585,7 +597,7 @@ def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
 PLACES: Final[Mapping[str, frozenset[str]]] = {
     "rules": word_set("for from back to into at go goes open under everyone everybody able new destination -> => →"),
     "members": word_set("to into on in as with new has email mail her his their"),
-    "leaving": word_set("from out away off"),
+    "leaving": word_set("from out away off completely"),
     "gatehouse": word_set("to on any change changes last that it what just did"),
 }
 """The small words that changes have a place for: those of each service, and those that take something away."""
@@ -596,12 +608,16 @@ def _offer(said: Sentence) -> Readings | None:
     """Return the changes that *said* asks for, or, where something is left over, would ask for; None where it asks for none."""
     asks = said.question and (said.act in {"", *LOOKING} or said.question not in {"can", "could"})
     asks = asks or "loop" in said.words or (said.act == "redirect" and not LISTED.isdisjoint(said.words))
-    is_grant = said.expiry or not {"need", "needs"}.isdisjoint(said.words)
+    is_grant = said.expiry or re.search(r"\b(needs?|should (also )?(be|have|get))\b", " ".join(said.spoken))
     act = said.act or ("redirect" if said.urls and said.expiry else "grant" if is_grant else "")  # “anna vip for 7d”
     make = None if asks else CHANGES.get(act, {}).get(said.kinds)
     changes = _read_back(said, make(said)) if make else ()
     # A change is of one site; “Hugo vip and Mona beta” gives neither both, and “remove gold from Ines” takes no member away.
     is_unclear = len(said.segments) > 1 and (len(said.people) > 1 or not ASKING.isdisjoint(said.words))
+    is_unclear |= act == "move" and bool(said.segments) and (said.verb[:3] != "put" or "out" in said.words)
+    is_unclear |= (bool(said.other_times) and "again" in said.words) or (said.kinds == "url url" and "of" in said.led)
+    is_unclear |= said.kinds == "url url" and not {TYPES.get(word) for word in said.words} <= {None, "Redirect"}
+    is_unclear |= act == "undo" and said.since is not None
     is_unclear |= said.kinds == "person" and act == "delete" and "from" in said.words
     if not 0 < len(changes) <= MAX_READINGS or said.site == "" or is_unclear:
         return None
@@ -620,21 +636,21 @@ def _offer(said: Sentence) -> Readings | None:
     # Of an invisible character in an email something better is told.
     emails = {email.casefold() for each in changes for email in each.emails if email.isprintable()}
     is_stranger = emails and not said.known.missing and not emails <= {*map(str.casefold, said.known.sites_of)}
-    if is_stranger or ((said.is_quoted or is_of_name or not is_one) and said.verb != "rename"):
+    if is_stranger or ((is_of_name or not is_one) and said.verb != "rename"):
         return None  # “old shop off and chat widget on” asks for two changes
     if not unread:
         return Readings(changes)
     is_joined = not {"and", "both", "&", "+"}.isdisjoint(said.spoken) or all(len(refs_of(each)) < 2 for each in changes)
     is_another = not is_joined or (said.part and (said.stranger or _unknown_name(said, changes)))
-    impossible = said.verb != "rename" and find_impossible(said)
-    if is_another or (impossible and not impossible.says.startswith("Gatehouse knows no orders")):
+    impossible = find_impossible(said) if said.verb != "rename" else None
+    if is_another or (impossible and impossible.nearest != BESIDE):
         return None
-    if said.start and not (said.expiry or said.start.end):
-        # “revoke it, she left on friday”: the time may be a part of what isn't understood
+    if said.start and "left" in said.spoken:
+        # “revoke it, she left on friday”
         unread, said.start = (*unread, said.start.as_typed), None
         changes = tuple(each.with_fields(start=None) if each.has("start") else each for each in changes)
     shown = _read_back(said, _look_at(said)[0])[:MAX_READINGS]
-    return Readings(shown, unread, changes)
+    return Readings(shown, unread, changes, impossible=impossible)
 
 
 def _unknown_name(said: Sentence, commands: Sequence[Command]) -> str:
@@ -767,11 +783,13 @@ def _set(said: Sentence, name: str, values: Sequence[str]) -> list[Command]:
 
 
 def _set_destination(said: Sentence) -> list[Command]:
-    """Return the change of the destination of redirects; the form of other rules, which may take no URL there."""
-    rules = [said.known.by_id.get(ref) for refs in said.choices for ref in refs]
-    if said.led[0] not in TO | {"at"} or any(rule and rule.rule_type != "Redirect" for rule in rules):
-        return _of_one(RulesEdit)(said)
-    sources = [pair.source.value or "" for rule in rules if rule for pair in rule.pairs or () if pair.source]
+    """Return the change of the destination of redirects, “instead of” the one that they have; others may take no URL there."""
+    rules = [said.known.by_id[ref] for refs in said.choices for ref in refs if ref in said.known.by_id]
+    pairs = [pair for rule in rules for pair in rule.pairs or ()]
+    is_so = all(any((pair.destination or "").endswith(url) for pair in pairs) for url in said.urls[1:])
+    if said.led[0] not in TO | {"at"} or not is_so or any(rule.rule_type != "Redirect" for rule in rules):
+        return []  # “update sitemap.xml after the catalogue change”
+    sources = [pair.source.value or "" for pair in pairs if pair.source]
     return _set(said, "destination", _with_host(said.urls[0], said, *sources[:1]))
 
 
@@ -786,11 +804,6 @@ def _set_name(said: Sentence) -> list[Command]:
 def _set_group(said: Sentence) -> list[Command]:
     is_into = {"out", "from"}.isdisjoint(said.words)
     return _set(said, "group", [said.known.titles[key] for key in said.groups[:1] if is_into])
-
-
-def _new_rule(said: Sentence) -> list[Command]:
-    types = [TYPES[word] for word in said.words if word in TYPES]
-    return [RulesNew(types[0] if types else None, url) for url in _with_host(said.urls[0], said)]
 
 
 def _add(said: Sentence) -> list[Command]:
@@ -836,8 +849,8 @@ CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
         "person segment": _of_segments(MembersRevoke),
     },
     "block": {"url": _block},
-    "redirect": {"url url": _redirect, "rule url": _set_destination},
-    "make": {"url": _new_rule, "url url": _redirect, "person": _add, "person segment": _add},
+    "redirect": {"url url": _redirect, "rule url": _set_destination, "rule url url": _set_destination},
+    "make": {"url url": _redirect, "person": _add, "person segment": _add},
     "set": {
         "rule": _set_name,
         "rule url": _set_destination,
@@ -846,7 +859,12 @@ CHANGES: Final[Mapping[str, Mapping[str, Make]]] = {
     },
     "edit": {"rule": _of_one(RulesEdit), "person": _of_one(MembersEdit)},
     "copy": {"rule": _of_one(RulesCopy)},
-    "move": {"person": _move, "url url": _redirect, "group rule": _set_group},
+    "move": {
+        "person": _move,
+        "url url": _redirect,
+        "group rule": _set_group,
+        "person segment": _of_segments(MembersGrant),
+    },
     "grant": {"person segment": _of_segments(MembersGrant)},
     "revoke": {"person segment": _of_segments(MembersRevoke)},
     "offboard": {"person": _offboard},
@@ -863,27 +881,29 @@ def _answer(said: Sentence) -> Readings:
     """Return commands that show what a text names or asks about, or that search for what it may name."""
     _take_filters(said)
     commands, words = _look_at(said)
-    tickets = [word for word in said.typed if re.search(r"[\d=]", word)] if said.root and len(said.typed) == 1 else []
-    name = _unknown_name(said, commands) or "".join(tickets)
+    code = _find_code(said)
+    name = code or ("" if said.included != said.words else _unknown_name(said, commands))
     nothing = name if said.kinds == "segment" else said.stranger
     searches: list[Command] = []
-    if name and not said.kinds and commands in ([], [RulesList()]):
-        is_rule = said.root == "rules" or "rule" in said.words or "rule" in CHANGES.get(said.act, ())
-        is_rule = is_rule and not said.is_about_members
+    if name and (code or (not said.kinds and commands in ([], [RulesList()]))):
+        is_rule = bool(code) or said.root == "rules" or "rule" in said.words or "rule" in CHANGES.get(said.act, ())
         is_person = not is_rule and (said.is_about_members or said.act in OF_PEOPLE or (name.istitle() and " " in name))
         searches = [*([] if is_person else [RulesList(name)]), *([] if is_rule else [MembersList(name)])]
-        commands, said.named = [*searches, *_show_views(said)[0]], {*map(bare, name.split())}
+        commands, said.named = [*searches, *(commands if code else _show_views(said)[0])], {*map(bare, name.split())}
         words = frozenset(said.named if len(searches) == 1 else ())
     shown = _read_back(said, commands)[:MAX_READINGS]
     unread = _find_unread(said, shown, words)
     is_seen = shown and not isinstance(shown[0], (GatehouseHelp, *RECORDS))
-    impossible = find_impossible(said) if unread or not is_seen or len(said.segments) > 1 else None
-    is_of_rules = "rule" in CHANGES.get(said.act, ()) and said.root != "members"
-    if is_of_rules and not (shown or impossible or said.find_left(FILLERS | PRONOUNS)):
+    impossible = find_impossible(said) if unread or not is_seen or len(said.segments) > 1 or said.site == "" else None
+    asks_may = unread and GatehouseWhoami() in shown and not said.kinds
+    if asks_may and not re.search(r"\b(can|may|am|are|do|could) (i|we)\b|\b(i|we) can\b", " ".join(said.spoken)):
+        impossible = impossible or IMPOSSIBLE["who_may"]
+    is_bare = not (shown or impossible or said.find_left(FILLERS | PRONOUNS)) and said.root != "members"
+    if is_bare and "rule" in CHANGES.get(said.act, ()):
         parse("rules", said.act)  # which asks for the rule
     if impossible and not (_is_card(shown) and said.act not in CHANGES and said.question not in {"can", "could"}):
         shown = tuple(each for each in shown if each not in (GatehouseHelp(), RulesList(), MembersList()))
-        if impossible.nearest:
+        if impossible.nearest not in {"", BESIDE}:
             shown = tuple(dict.fromkeys([*shown, parse(*impossible.nearest.split(" ", 1))]))
         rest = _find_unread(said, shown, words | {*impossible.words})
         unread = tuple(each for each in rest if each not in {*impossible.words, said.verb})
@@ -891,6 +911,16 @@ def _answer(said: Sentence) -> Readings:
     is_guess = len(searches) != 1 and _is_guess(said, shown, unread)
     unread = tuple(each for each in unread if not {*each.split()} <= {*nothing.split()})
     return Readings(shown, unread, impossible=impossible, is_guess=is_guess, nothing=nothing)
+
+
+def _find_code(said: Sentence) -> str:
+    """Return a word that is left over and looks like a header, a ticket or a parameter; or the only one, if a rule says it."""
+    if said.root == "members" or (said.kinds and not said.part):
+        return ""
+    left = [text.strip(AFTER_ALL) for text, word in zip(said.typed, said.words, strict=True) if word]
+    there = [each for each in left if each.casefold() in said.known.contents]
+    codes = [each for each in left if CODE.fullmatch(each) and (each in there or not said.kinds)]
+    return next(iter(codes or (there if len(said.typed) == 1 and said.root else ())), "")
 
 
 def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]) -> tuple[str, ...]:
@@ -933,24 +963,18 @@ def _is_card(shown: Sequence[Command]) -> bool:
     return bool(shown) and all(isinstance(each, CARDS) for each in shown)
 
 
-RECORDS: Final = (RulesHistory, GatehouseAudit, GatehouseDigest)
-CARDS: Final = (RulesShow, RulesWhich, RulesHistory, MembersShow, MembersWhy)
-"""Commands that show all of one thing, or of each that is named."""
-
-
 def find_impossible(said: Sentence) -> Impossible | None:
     """Return what a text asks for and can't be done; a word in quotes, or of a name that is known, asks for nothing."""
     idle = said.named | (MEMBERS if said.root == "members" else frozenset())
     spoken = ["" if word in idle else word for word in said.asked]
-    spoken = ["site" if word in said.known.sites else word for word in spoken]
     spoken = ["ip" if ADDRESS.fullmatch(word) else "percent" if word[-1:] == "%" else word for word in spoken]
+    spoken[:1] = ["pager" if word == "page" and not spoken[-1].isdigit() else word for word in spoken[:1]]
     found = IMPOSSIBLE.find(spoken)
     if not found and len(said.segments) > 1 and not said.people and said.act not in CHANGES:
         return Impossible("A list shows members of one site, with one segment and without another.", "")
-    acts = {
-        act for act, at in VERBS_OF.find(spoken) if len(at) > 1 or spoken[at[0]] not in OFTEN_NOUNS
-    } & CHANGES.keys()
-    if not (found or said.question) and said.act in acts - {"undo"} and len(acts - {"offboard"}) > 1:
+    acts = {act for act, at in VERBS_OF.find(spoken) if len(at) > 1 or spoken[at[0]] not in OFTEN_NOUNS}
+    acts = (acts | {said.act}) & CHANGES.keys() - {"offboard", "undo", "make", "freeze"}
+    if not (found or said.question) and said.act in CHANGES and len(acts) > 1:
         return Impossible("One sentence is one change: write the other one in a sentence of its own.", "")
     places = [place for told, some in found if told == found[0][0] for place in some]
     return replace(found[0][0], words=tuple(said.spoken[place] for place in places)) if found else None
@@ -985,10 +1009,6 @@ def _take_filters(said: Sentence) -> None:
             _take_filter(said, "who", "@me", at - (before == "by"), at + 1)
 
 
-FILTERS: Final = {part.shown.partition(":")[0]: name for kind in LISTS for name, part in kind.parts().items()}
-MENTION: Final = re.compile(r"<@[^<>]+>|@(?!gatehouse)[\w.-]+", re.IGNORECASE)
-
-
 def _take_filter(said: Sentence, name: str, value: str, at: int, end: int) -> None:
     if name not in said.filters:
         said.filters[name] = (value, " ".join(said.typed[at:end]).strip(AFTER_ALL))
@@ -1003,16 +1023,12 @@ def _look_at(said: Sentence) -> Shown:
     of_change = [*(key for mention in said.rules for key in mention), *(f"segment:{each}" for each in said.segments)]
     if of_change and (GatehouseWhoami() in views or {"approve", "approval"} & {*said.spoken}) and not said.people:
         return [*views, *things, *map(GatehouseWhy, of_change)], topics | word_set("touch change approve approved ok")
-    if said.segments and said.people and {"all", "everyone", "everybody"} & {*said.words}:
-        things = [MembersList(segment=said.segments[0]), *things]  # “everyone with beta, except olga”
     if said.rules and RulesCheck() in views:
         checks = [RulesCheck(key) for mention in said.rules for key in mention]
         return [*(things if said.act in CHANGES else ()), *checks], topics
     if things and (not views or not said.part or (" " in said.part and not (said.since and said.question == "what"))):
-        return [*things, *(views if said.verb == "cancel" else ())], words
-    latest = {"last", "latest", "newest", "recently"} & {*said.spoken}
-    if len(latest) == 1 and "rules" in said.words and views in ([], [GatehouseAudit()]):
-        return [RulesList(sort="changed")], topics | latest | {"changed", "most", "first"}
+        is_beside = said.verb == "cancel" or (GatehouseFreezes() in views and not said.people and said.act != "freeze")
+        return ([*things, *views], words | topics) if is_beside else (things, words)
     is_filtered = said.filters.keys() - {"who"} and GatehouseHelp() not in views
     is_list = said.segments or said.lacking or said.act in {"export", "import"} or is_filtered or not views
     lists, listed = _show_lists(said) if is_list and not things else (things, words)
@@ -1020,11 +1036,13 @@ def _look_at(said: Sentence) -> Shown:
 
 
 def _show_things(said: Sentence) -> Shown:
-    is_led_to = len(said.urls) == 1 and ("there" in said.spoken or said.led[0] in {"to", "on", "at"})
-    is_led_to = is_led_to and not said.rules and ("why" not in said.spoken or said.urls[0][0] == "/")
-    if is_led_to and LEADING & {*said.words, said.verb}:
-        return [RulesList(url=said.urls[0])], LEADING
     is_list = "why" not in said.spoken and bool({*said.spoken} & {*LISTED, "everything", "anything", "whats", "what's"})
+    is_led_to = said.led == ["to"] or (
+        said.led == ["at"] and not {"point", "points", "pointing"}.isdisjoint(said.spoken)
+    )
+    is_source = is_list or (said.urls and said.urls[0][0] == "/") or not {"which", "redirects"}.isdisjoint(said.spoken)
+    if is_led_to and is_source and not said.rules:
+        return [RulesList(url=said.urls[0])], frozenset(TYPES) | {"send", "sends"}
     asked = [url for url, led in zip(said.urls, said.led, strict=True) if said.question and led not in TO] or said.urls
     there = [_with_host(typed, said) for typed in asked]
     urls = [url for hosts in there for url in [*filter(said.known.rules.find_url, hosts)] or hosts]
@@ -1035,7 +1053,8 @@ def _show_things(said: Sentence) -> Shown:
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups]
     ends = {"until", "till", "does", "will"} & {*said.spoken}
     is_when = said.question == "when" and ("since" in said.spoken or not ends)
-    asks = (said.question or "who" in said.spoken) and "does" not in said.spoken
+    is_when |= bool(re.search(r"\bwho (\w+ed|built|made|did|put|set)\b", " ".join(said.spoken))) and not said.people
+    asks = (said.question or "who" in said.spoken) and {"does", "can", "could", "may"}.isdisjoint(said.spoken)
     past = PAST - {{"is": "done", "did": "did"}.get(said.question, "")}  # “is that done”, “did she pay”
     was = {"was", "were"} if said.segments else set()
     happened = said.act in {"history", "undo"} or is_when or bool(asks and past & {*said.words}) or said.question in was
@@ -1061,9 +1080,9 @@ def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
     segment = next(iter([*said.segments, *said.lacking]), None)
     people = [mention[0] for mention in said.people if len(mention) == 1]
     together = [tuple(people)] if len(people) == len(said.people) else [(key,) for each in said.people for key in each]
-    if happened:
+    if happened and {"join", "joined", "created", "registered"}.isdisjoint(said.spoken):
         return [GatehouseAudit(ref=email) for emails in together for email in emails]
-    asks_who = said.act != "why" and (said.act or said.question in {"who", "who's", "what", "is"})
+    asks_who = said.act != "why" and (said.act or said.question in {"who", "who's", "what", "is", "when"})
     is_known = said.act in CHANGES.keys() - {"make"} | {"show"} or {*people} <= said.known.sites_of.keys()
     asks_who = asks_who and is_known and said.site != "" and "sites" not in said.words
     return [
@@ -1105,12 +1124,6 @@ def _look_back(said: Sentence) -> str | None:
     return None
 
 
-VIEWS: Final[Sequence[type[Command]]] = (
-    *(RulesCheck, MembersSegments, RulesGroups, GatehousePending, GatehousePlanned, GatehouseFreezes),
-    *(GatehouseDigest, GatehouseAudit, GatehouseStatus, GatehouseWhoami),
-)
-
-
 def _show_lists(said: Sentence) -> Shown:
     """Return the list, or the file, of rules or members, where that is what a text asks for."""
     having, lacking = next(iter(said.segments), None), next(iter(said.lacking), None)
@@ -1118,10 +1131,10 @@ def _show_lists(said: Sentence) -> Shown:
         return [MembersExport(segment=having) if said.is_about_members else RulesExport()], SEVERAL | {"list"}
     if said.act == "import":
         return [MembersImport() if said.is_about_members else RulesImport()], frozenset()
+    sites = [*said.known.sites.values()] if said.site == "" or "sites" in said.words else [None]
     if having or lacking:
         is_once = sum(word in LACKING - {"but"} for word in said.words) == 1  # “not without” isn't understood
         words = SEVERAL | LACKING if lacking and is_once else SEVERAL - {"both"}
-        sites = [*said.known.sites.values()] if said.site == "" or "sites" in said.words else [None]
         lists = [MembersList(segment=each, without_segment=lacking) for each in said.segments or (None,)]
         return [replace(each, site=site) for each in lists for site in sites], words | {"both", "sites"}
     if said.act not in {"", "show"} and not said.filters:
@@ -1130,6 +1143,6 @@ def _show_lists(said: Sentence) -> Shown:
         is_of_members = said.is_about_members and said.filters.keys() <= MembersList.parts().keys()
         return [MembersList() if is_of_members else RulesList()], word_set("all every ones only nothing else")
     if said.is_about_members and (said.act == "show" or not MEMBERS.isdisjoint(said.words)):
-        return [MembersList()], SEVERAL
+        return [MembersList(site=site) for site in sites], SEVERAL
     is_of_rules = "rules" in said.words or ("all" in said.words and (said.root == "rules" or said.question != ""))
     return ([RulesList()], SEVERAL) if is_of_rules else ([], frozenset())

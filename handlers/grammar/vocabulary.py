@@ -52,24 +52,22 @@ def map_words(meanings: Mapping[str, str]) -> Phrases[str]:
 VERBS_OF: Final = map_words(
     {
         "off": "off turn…off turn_of switch…off put…off make…off shut_off shut_down take…down take…offline disable deactivate "
-        "desactivate pause stop suspend kill mute unplug make…inactive",
-        "on": "on turn…on switch…on put…on put…live make…live make…on go_live enable activate resume unpause reactivate start "
-        "bring…back put…back restore",
-        "delete": "delete remove rm del drop destroy erase nuke bin trash get_rid_of wants…deleted wants…removed",
+        "desactivate pause stop suspend kill mute unplug",
+        "on": "on turn…on switch…on put…on put…live make…on go_live enable activate resume start bring…back put…back restore",
+        "delete": "delete remove rm del drop destroy erase nuke bin trash get_rid_of wants…deleted wants…gone",
         "block": "block cancel nobody_should nobody_must",
-        "redirect": "redirect forward point reroute send -> --> => → should_redirect_to should_go_to should_point_to "
-        "should_lead_to to_go_to to_lead_to make…lead make…go should_be_redirected_to should_end_up_at",
+        "redirect": "redirect forward point reroute send -> => → should_go_to should_point_to to_go_to make…go",
         "make": "make create new add register set_up",
         "set": "change update set rename",
         "edit": "edit modify correct",
-        "copy": "copy clone replicate make_copy make_a_copy",
-        "grant": "grant give upgrade allow let bump",
-        "revoke": "revoke take pull strip downgrade withdraw should_not_be shouldn't_be",
-        "offboard": "offboard ban kick kick_out left_the_company has_left has_quit has_resigned was_fired is_gone leaves "
-        "leaving out_of_everything out_everywhere must_not_get_in remove…everywhere delete…everywhere offboard…everywhere",
+        "copy": "copy clone make_a_copy",
+        "grant": "grant give upgrade allow let",
+        "revoke": "revoke take pull strip downgrade withdraw should_not_be shouldn't_be should_lose",
+        "offboard": "offboard ban kick kick_out left_the_company has_left has_quit is_gone leaves leaving out_of_everything "
+        "out_everywhere wants_out go_from_everywhere remove…everywhere delete…everywhere",
         "move": "move put…in put…into is_now new_mail new_email new_address new_adress moved_to changed…mail changed…email",
         "unfreeze": "unfreeze lift lift…freeze",
-        "freeze": "freeze no_changes nobody_touch nobody_touches nobody_changes nobody_should_touch nobody_should_change",
+        "freeze": "freeze no_changes nobody_touch nobody_touches nobody_should_touch nobody_must_touch nobody_should_change",
         "undo": "undo undone revert rollback roll_back take_back take_it_back take_that_back put_it_back bring_it_back",
         "export": "export download",
         "import": "import upload",
@@ -87,14 +85,14 @@ OFTEN_NOUNS: Final = word_set(
 )
 """Verbs only at the beginning of a text, or at its end, since elsewhere they may be a part of a name."""
 IDLE: Final = word_set(
-    "a an the please pls kindly thanks thank thx cheers hey hi hello oops gatehouse @gatehouse i i'm i've i'd we me you my our "
-    "need needs want wants is are be of and rule url urls link links page pages site segment group member user customer account "
-    "access address host also too maybe thing things now right asap again immediately effective instead"
+    "a an the please pls kindly thanks thank thx cheers hey hi hello oops gatehouse i i'm i've i'd we me you my our need "
+    "needs want wants should is are be of and rule url urls link links page pages site segment group member user customer "
+    "account access address host also too maybe thing things now right asap again immediately instead"
 )
 """Words that can't make a change another one."""
 ASKING: Final = word_set(
     "can could would will should may do does did has have had was were is are am isn't aren't doesn't didn't hasn't can't cannot "
-    "what what's whats whos which who who's whom whose when where where's how why if whether"
+    "what what's whats whos which who who's whom whose when anything where where's how why if whether"
 )
 """Words that make a sentence a question, where it begins with one."""
 FILLERS: Final = (
@@ -102,7 +100,7 @@ FILLERS: Final = (
     | ASKING
     | word_set(
         "to from at into in on for with by its here there then just so still currently getting going goes go gets got happens "
-        "happen wrong points leads end ends up looping loops working longer any anything some many much count stuff rules "
+        "happen wrong point points leads end ends up looping loops working longer any anything some many much count stuff rules "
         "members users customers accounts people about tell through able access reach enter get see log content name that own "
         "say says said writes wrote thats match matches moment under still"
     )
@@ -140,57 +138,45 @@ TYPES: Final = map_words(
 )
 TOPICS: Final = map_words(
     {
-        "check": "loop loops looping circles too_many_redirects duplicates dupes redundant do_the_same doing_the_same shadowed "
-        "conflict conflicts overlap fight fighting broken…rules anything_broken in_circles spins spinning back_and_forth "
-        "never_loads twice",
+        "check": "dead_rules loop loops looping circles too_many_redirects duplicates do_the_same doing_the_same shadowed "
+        "fighting conflict broken…rules anything_broken in_circles spins spinning back_and_forth never_loads never_fire twice",
         "segments": "segments plan tier tiers",
-        "groups": "groups folders any_group which_group",
+        "groups": "groups folders which_group",
         "digest": "handover digest summary overview overnight",
         "freezes": "frozen freeze freezes froze locked nobody_changes nobody_touches no_changes",
-        "pending": "pending approved waiting queue outstanding approve reject deny decline approval approvals request requests",
+        "pending": "pending approved waiting queue approve reject deny approval approvals request requests asked_for asking_for",
         "planned": "timers expire expires expiring temporary ends ending planned plans scheduled starts reverts reverted live "
         "running_out runs_out run_out coming_up upcoming on_hold going_to will by_itself gonna automatically",
-        "audit": "change changes changed changing happened happen miss missed undo override overrides news lately",
-        "status": "service services health healthy status broken everything_up everything_ok everything_fine everything_green "
-        "connection down hangs hanging is_it_you you_slow you_up just_me timing_out reachable respond outage offline",
-        "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do who_am_i need…approval "
-        "need…approvals approvals…need second_person two_people",
-        "help": "help_me need_help commands command documentation manual options examples how_do how_to how_can how_does_this "
-        "how_would i_type are_you what_can_you what_do_you",
+        "audit": "change changes changed changing happened happen miss undo override overrides lately",
+        "status": "service services health healthy status broken everything_up everything_ok everything_green connection down "
+        "hangs is_it_you bot_slow you_slow you_up just_me timing_out reachable respond outage offline",
+        "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do need…approval need…approvals "
+        "approvals…need second_person",
+        "help": "help_me need_help commands how_do how_to how_can how_would i_type are_you what_can_you what_do_you",
     }
 )
 """Words for what Gatehouse has a view of."""
 PAST: Final = word_set(
-    "changed edited touched turned switched deleted removed created made gave granted revoked took did doing done desactivated "
-    "added approved denied broke messed expired ended ran become became renamed ever"
+    "changed edited touched turned switched deleted removed created made gave granted revoked took did doing done "
+    "added approved denied broke messed expired ended ran become renamed ever"
 )
 """Words in a question about what was done."""
 MEMBERS: Final = word_set("member members user users customer customers account accounts people ppl folks")
 SITES_AFTER: Final = word_set("on in at from site")
 """Words before the name of a site."""
-TO: Final = word_set("to into -> --> => → >")
+TO: Final = word_set("to into -> => → >")
 """Words before the new of two URLs."""
-BECAUSE: Final = word_set("because cause cuz bc coz since")
 LISTED: Final = frozenset({"rules", "ones"} | {word for word in TYPES if word.endswith("s")}) - TOPICS.keys()
 """Words for the rules of a list."""
 NO_NAMES: Final = frozenset().union(
     *(FILLERS, REVERSING, LACKING, PRONOUNS, SEVERAL, PAST, TYPES, STATUSES, TOPICS),
     *(re.split("[_…]", verb) for verb in VERBS_OF),
     word_set(
-        ", and or plus as because lost lose loses asks tries tried paid pays bought left keeps more again first second last one "
-        "newest oldest other same next permanent ones touching touch touches called named someone somebody anyone anybody"
+        ", and or plus types must as because lost lose loses asks tries tried pays paid left keeps more again first second "
+        "last one newest oldest other same next permanent ones touching touch called named someone somebody anyone anybody"
     ),
 )
 """Words beside a part of a name that don't belong to it."""
-LED_IN: Final = (FILLERS - ASKING) | {"", ",", "since", "until"}
-"""Words that may come before the first one of a question: “since when”, “by whom”."""
-CAN: Final = word_set("can could would will")
-SOMEBODY: Final = word_set("you u we someone somebody")
-NEVER_NAMES: Final = FILLERS | REVERSING | SEVERAL | {"", ","}
-LEADING: Final = word_set(
-    "redirect redirects redirecting point points lead leads leading go goes going send sends sending land arrive arrives"
-)
-"""Words in a question about what has a URL as its destination."""
 NAMING: Final = word_set("is are does do has did was had a an any the called named about for there our")
 """Words before a name."""
 CORRECT: Final = [*filter(str.isalpha, (*VERBS_OF, *sorted(ASKING), *TOPICS, *TYPES, *sorted(MEMBERS)))]
@@ -207,9 +193,8 @@ def bare(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """What people ask for and neither service can do. *nearest*: the command that comes nearest, if there is one.
-
-    *words*: those of the text that ask for it.
+    """What people ask for and neither service can do. *nearest*: the command that comes nearest, if there is one; BESIDE, where
+    it is only the reason of a change, which is offered. *words*: those of the text that ask for it.
     """
 
     says: str
@@ -218,48 +203,46 @@ class Impossible:
 
 
 def _read_impossible(table: str) -> Phrases[Impossible]:
-    """Return what each phrase asks for; a row of *table* has a sentence, the nearest command, and phrases."""
+    """Return what each phrase asks for; a row of *table* has a sentence, the nearest command or BESIDE, and phrases."""
     rows = [[part.strip() for part in row.split(">")] for row in re.split(r"\n(?=\S)", table.strip())]
     return Phrases({phrase: Impossible(says, nearest) for says, nearest, phrases in rows for phrase in phrases.split()})
 
 
+BESIDE: Final = "beside"
 IMPOSSIBLE: Final = _read_impossible(
     """
-Gatehouse knows no IP addresses: rules match URLs. > rules new block > ip ips subnet vpn firewall
-Gatehouse can’t tell countries, browsers or visitors apart: rules match URLs. > > visitors country countries geo geoip europe
-    germany france italy russia china usa uk user_agent chrome safari googlebot bots crawlers iphone android device devices
-    own_browser my_browser mobile_users mobile_visitors cookie cookies referer if_header with_header logged_in_users
-Rules have no order: of two that match a URL, either may act. > rules check > priority order_of above_the below_the wins
+Gatehouse knows no IP addresses: rules match URLs. > rules new block > ip ips vpn firewall
+Gatehouse can’t tell countries, browsers or visitors apart: rules match URLs. > > visitors country countries geo europe germany
+    russia user_agent chrome safari googlebot bots crawlers iphone android device devices my_browser mobile_users cookie cookies
+Rules have no order: of two that match a URL, either may act. > rules check > priority what_order win_over above_the wins
 A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test rollout rotate
-Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 303 307 308 404 410 451
-    status_code permanent_redirect
-Gatehouse sends no emails or invitations to members. > > invite welcome_email email_all mail_all send…email send…mail send…note
-Gatehouse can’t see passwords, unlock a login, or sign anybody in or out. > > password passwords pw 2fa mfa credentials magic_link
-    unlock unlocked logout log_out sign_out sign…out sessions impersonate
-The members service doesn’t say when somebody signed in. > > last_login last_log last_sign logins sign-ins last_seen last_active
-    didn't_log_in logged_in when…log when…login inactive_members inactive_users
-Gatehouse can remove a member, but not erase their personal data. > > gdpr personal_data her_data his_data their_data erasure
+Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 307 404 410 status_code
+Gatehouse sends no emails or invitations to members. > > invite email_all mail_all send…email send…mail
+Gatehouse can’t see passwords, unlock a login, or sign anybody in or out. > > password passwords pw 2fa credentials unlock
+    unlocked logout log_out sign_out sign…out sessions
+The members service doesn’t say when somebody signed in. > > last_login last_log logins last_seen last_active didn't_log_in
+    logged_in when…log when…login inactive_members
+Gatehouse can remove a member, but not erase their personal data. > beside > gdpr personal_data her_data his_data erasure
 Gatehouse reminds nobody, watches nothing, and can’t tell what else a change does. > gatehouse planned > remind reminder alert
-    notify_me ping_me let_me_know if…switch if…turn if…send if…off as_soon_as in_case when_somebody when_someone
-Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit rate-limit throttle per_second
-Gatehouse sees no visits, sales or speed of your site. > > hits clicks visits statistics stats how_many_visitors how_many_people
-    how_many_ppl how_many_requests much_traffic sell slowing takes_ages conversion page_views revenue billing latency load_time
-A change has one start and one end: it can’t repeat. > > daily nightly weekly every_day every_night every_week every_monday
-    every_tuesday every_wednesday every_thursday every_friday every_saturday every_sunday every_morning weekdays weekends cron
-Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > dns certificate cert ssl tls cache caches
+    notify_me ping_me let_me_know if…switch if…turn if…off in_case when_somebody when_someone
+Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit throttle per_second
+Gatehouse sees no visits, sales or speed of your site. > beside > how_often how_many_requests how_many_times hits clicks visits
+    stats how_many_visitors how_many_people how_many_ppl much_traffic sell slowing takes_ages conversion revenue billing latency
+A change has one start and one end: it can’t repeat. > > daily weekly every_day every_night every_week every_monday every_friday
+    every_sunday every_morning weekdays weekends cron
+Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > restart dns certificate cert ssl cache
 The policy says who may do what: ask about one person, with `whoami who:@name`. > gatehouse whoami > who_can_approve
     who_can_delete who_can_change who_can_switch who_can_edit who_may who_must can…approve admin
 Gatehouse can’t tell what is still needed; a list can be sorted by the last change. > rules list sort:changed > still_need
-    still_needed unused stale long_time longest oldest ages nobody…touched didn't_anyone
-Gatehouse reads English only. > gatehouse help > ich eine sind mir alle und wer welche wie warum nicht für mach schalte wurde
-    quién qué cuál está quiero para puedes
-Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall rota pager call_me page_me ping phone_number
-Gatehouse knows who has a segment, not what it opens. > members segments > users_see people_see members_see get_to_see
-Gatehouse knows no orders, payments or courses. > > orders parcel parcels invoice invoices enrolled order_last did…pay did…order
-Gatehouse undoes one change of its own at a time, on its card. > gatehouse audit > how_it_was how_they_were as_it_was as_they_were
-Lists can’t show what has no segment or group. > > no_segment no_segments no_group not_in_any_group not_in_a_group without_any
+    still_needed unused stale long_time longest oldest ages nobody…touched
+Gatehouse reads English only. > gatehouse help > ich eine sind mir alle und wer warum nicht für mach schalte quién qué está quiero
+Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall on_duty rota pager call_me page_me ping phone_number
+Gatehouse knows who has a segment, not what it opens. > members segments > people_see get_to_see
+Gatehouse knows no orders, payments or courses. > beside > orders parcel invoice invoices did…pay
+Gatehouse undoes one change of its own at a time, on its card. > gatehouse audit > how_it_was how_they_were as_it_was
+Lists can’t show what has no segment or group. > > no_segment no_segments no_group not_in_any_group without_any
 Gatehouse can’t compare two things, or do “the same” for another. > > difference_between diff_between compare same_as
-Gatehouse lists and changes the members of one site at a time. > members list > not_on_site not_on_the_site members…both
+Gatehouse lists and changes the members of one site at a time. > members list > not_on_site members…both are_on_both
 Members are changed by name, or as `#1-20` of a list. > > give…everyone grant…everyone take…everyone revoke…everyone all_vips
 """
 )

@@ -149,7 +149,7 @@ class Guesses:
         known = await self._all_names()
         if allowed[RulesCommand.reads] is not None:
             # A name that somebody may not read must not come back to them in a guess.
-            known = replace(known, rules=Known().rules, groups=Known().groups, titles={}, by_id={})
+            known = replace(known, rules=Known().rules, groups=Known().groups, titles={}, by_id={}, contents="")
         if allowed[MembersCommand.reads] is not None:
             known = replace(
                 known, members=Known().members, people={}, segments={}, missing=[*({*known.missing} & {"rules"})]
