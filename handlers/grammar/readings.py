@@ -616,7 +616,7 @@ def _offer(said: Sentence) -> Readings | None:
     is_unclear = len(said.segments) > 1 and (len(said.people) > 1 or not ASKING.isdisjoint(said.words))
     is_unclear |= act == "move" and bool(said.segments) and (said.verb[:3] != "put" or "out" in said.words)
     is_unclear |= (bool(said.other_times) and "again" in said.words) or (said.kinds == "url url" and "of" in said.led)
-    is_unclear |= said.kinds == "url url" and not {TYPES.get(word) for word in said.words} <= {None, "Redirect"}
+    is_unclear |= said.kinds == "url url" and "named" in said.words  # “make script A to B named C”
     is_unclear |= act == "undo" and said.since is not None
     is_unclear |= said.kinds == "person" and act == "delete" and "from" in said.words
     if not 0 < len(changes) <= MAX_READINGS or said.site == "" or is_unclear:
