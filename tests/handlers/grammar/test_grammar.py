@@ -23,11 +23,8 @@ from handlers.members.commands import (
     Emails,
     MembersAdd,
     MembersGrant,
-    MembersList,
     MembersMove,
-    MembersOffboard,
     MembersRemove,
-    MembersRevoke,
     MembersShow,
     MembersWhy,
     NewEmail,
@@ -36,7 +33,6 @@ from handlers.members.commands import (
 )
 from handlers.rules.command_fields import Assignments, GroupName, OneOf
 from handlers.rules.commands import (
-    RulesDelete,
     RulesGroup,
     RulesGroups,
     RulesList,
@@ -44,7 +40,6 @@ from handlers.rules.commands import (
     RulesMenu,
     RulesNew,
     RulesOff,
-    RulesOn,
     RulesSet,
     RulesShow,
     RulesWhich,
@@ -56,75 +51,32 @@ RULES = [
     ("", RulesMenu()),
     ("list", RulesList()),
     ("ls", RulesList()),
-    ("LIST", RulesList()),
     ("/rules list", RulesList()),
     ("list checkout type:redirect page:2", RulesList(text="checkout", type="redirect", page=2)),
-    ("list https://a.example/?x=1", RulesList(text="https://a.example/?x=1")),
     ("show Old shop", RulesShow("Old shop")),
-    ("get “Old shop”", RulesShow("Old shop")),
-    ("show #3", RulesShow("#3")),
-    ("#3", RulesShow("#3")),
     ("show <https://a.example/x|a.example/x>", RulesShow("https://a.example/x")),
     ("which <https://a.example/x?a=b&amp;c=d>", RulesWhich("https://a.example/x?a=b&c=d")),
     ("off #1 for 2h because it’s broken", RulesOff(("#1",), expiry=Expiry("for 2h", 7200), because="it's broken")),
-    ("disable Sale for mobile", RulesOff(("Sale for mobile",))),
     ("off Redirect_a1 because of the sale", RulesOff(("Redirect_a1",), because="because of the sale")),
     ("off Redirect_a1 —because it loops", RulesOff(("Redirect_a1",), because="it loops")),
-    ("on Redirect_a1, Redirect_b2", RulesOn(("Redirect_a1", "Redirect_b2"))),
-    ('delete "one two" #4', RulesDelete(("one two", "#4"))),
-    ("rm Redirect_a1", RulesDelete(("Redirect_a1",))),
     ("off X until 18:00", RulesOff(("X",), expiry=Expiry("until 18:00", wall=WallTime(18, 0)))),
-    (
-        "off X until tomorrow 9:30",
-        RulesOff(("X",), expiry=Expiry("until tomorrow 9:30", wall=WallTime(9, 30, "tomorrow"))),
-    ),
-    ("off X until 24 December", RulesOff(("X",), expiry=Expiry("until 24 December", wall=WallTime(9, 0, "12-24")))),
     (
         "off X until 6pm CET, page 2",
         RulesOff(("X page 2",), expiry=Expiry("until 6pm CET", wall=WallTime(18, 0, "", "Europe/Berlin"))),
     ),
-    ("off X for today", RulesOff(("X",), expiry=Expiry("for today", wall=WallTime(24, 0, "today")))),
-    ("off X for the next 2 hours", RulesOff(("X",), expiry=Expiry("for the next 2 hours", 7200))),
     ("off X for a while", RulesOff(("X for a while",))),
-    ("off X for half an hour", RulesOff(("X",), expiry=Expiry("for half an hour", 1800))),
     ("off #1-3", RulesOff(("#1", "#2", "#3"))),
     ("off #1, #2 and #4", RulesOff(("#1", "#2", "#4"))),
     ("off Sale, spring and summer", RulesOff(("Sale, spring and summer",))),
     (
-        f"make redirect {OLD} to https://b.example named 'Old shop'",
-        RulesMake("Redirect", OLD, "https://b.example", "Old shop"),
-    ),
-    (f"make cancel {OLD} named X match:below", RulesMake("Cancel", OLD, name="X", match="below")),
-    (
         "make block https://a.example/x/ match:below",
         RulesMake("Cancel", "https://a.example/x/", name="Block a.example/x", match="below"),
     ),
-    ("https://a.example/x", RulesWhich("https://a.example/x")),
-    ("set #1 destination=https://a.example/?b=c", RulesSet(("#1",), (("destination", "https://a.example/?b=c"),))),
-    ("set #1 name=New name status=off", RulesSet(("#1",), (("name", "New name"), ("status", "off")))),
     ('set #1 pair2.to="a b"', RulesSet(("#1",), (("pair2.to", "a b"),))),
-    ("list group:Sales sort:CHANGED", RulesList(group="Sales", sort="changed")),
-    ('list group:"Sales campaigns" status:off', RulesList(group="Sales campaigns", status="off")),
-    ("groups", RulesGroups()),
-    (
-        "group off Sales campaigns for 2h because slow",
-        RulesGroup("off", "Sales campaigns", expiry=Expiry("for 2h", 7200), because="slow"),
-    ),
-    ('off group:"Sales campaigns" because slow', RulesGroup("off", "Sales campaigns", because="slow")),
     ("on group: Sales", RulesGroup("on", "Sales")),
-    ("new", RulesNew()),
-    ("new rule", RulesNew()),
     ("create a new redirect rule", RulesNew("Redirect")),
-    ("add block rule https://a.example", RulesNew("Cancel", "https://a.example")),
     ('new "rule"', RulesNew(source="rule")),
-    (
-        "create redirect https://a.example to https://b.example",
-        RulesNew("Redirect", "https://a.example", "https://b.example"),
-    ),
-    ('add cancel x.example named "Block x"', RulesNew("Cancel", "x.example", None, "Block x")),
     ("help", RulesMenu()),
-    ("off help", RulesMenu()),
-    ("delete --help", RulesMenu()),
     ('off "help"', RulesOff(("help",))),
     ("off help centre", RulesOff(("help centre",))),
     ("find help", RulesList("help")),
@@ -133,28 +85,15 @@ MEMBERS = [
     ("show <mailto:a@b.example|a@b.example>", MembersShow(("a@b.example",))),
     ("a@b.example", MembersWhy(("a@b.example",))),
     ("add a new member", MembersAdd()),
-    ("new member a@b.example", MembersAdd("a@b.example")),
     ("add a@b.example named 'A B' to vip, free site:docs", MembersAdd("a@b.example", "A B", ("vip", "free"), "docs")),
-    (
-        "grant a@b.example vip,free for 7d",
-        MembersGrant(("a@b.example",), ("vip", "free"), None, expiry=Expiry("for 7d", 604_800)),
-    ),
     (
         "grant a@b.example,c@d.example, e@f.example vip",
         MembersGrant(("a@b.example", "c@d.example", "e@f.example"), ("vip",)),
     ),
     ("grant a@b.example and #2 to vip", MembersGrant(("a@b.example", "#2"), ("vip",))),
-    ("revoke #1-3 vip", MembersRevoke(("#1", "#2", "#3"), ("vip",))),
-    ("revoke a@b.example from vip", MembersRevoke(("a@b.example",), ("vip",))),
     ("remove a@b.example site:docs because gone", MembersRemove(("a@b.example",), "docs", because="gone")),
-    ("show #1-2 site:docs", MembersShow(("#1", "#2"), "docs")),
-    ("why a@b.example #3 vip", MembersWhy(("a@b.example", "#3"), "vip")),
     ("remove a@b.example, c@d.example and #3", MembersRemove(("a@b.example", "c@d.example", "#3"))),
-    ("remove Anna Berg", MembersRemove(("Anna Berg",))),
-    ("offboard #1-2 a@b.example because gone", MembersOffboard(("#1", "#2", "a@b.example"), because="gone")),
-    ("move a@b.example to c@d.example because asked", MembersMove("a@b.example", "c@d.example", None, because="asked")),
     ("rename #3 to c@d.example site:docs", MembersMove("#3", "c@d.example", "docs")),
-    ("list no:vip anna", MembersList(text="anna", without_segment="vip")),
 ]
 
 
@@ -166,13 +105,6 @@ def test_rules_are_understood(text: str, command: Command) -> None:
 @pytest.mark.parametrize(("text", "command"), MEMBERS, ids=[text for text, _ in MEMBERS])
 def test_members_are_understood(text: str, command: Command) -> None:
     assert parse("members", text) == command
-
-
-@pytest.mark.parametrize(
-    ("service", "command"), [("rules", one) for _, one in RULES] + [("members", one) for _, one in MEMBERS]
-)
-def test_a_command_reads_back_from_its_own_words(service: str, command: Command) -> None:
-    assert parse(command.service, command.write()) == command
 
 
 def test_a_command_without_a_handler_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,20 +132,13 @@ def test_a_mention_speaks_the_same_grammar() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "copy",
         "set #1",
-        "delete",
         "off",
-        "edit",
-        "which",
         "list page:x",
         "off X because",
-        "whoami now",
         "list sort:x",
-        "group",
         "group Sales",
         "group off",
-        "make",
         "make redirect https://a.example/x named X",
         "make cancel https://a.example/x to https://b.example named X",
         "make cancel https://a.example/x",
@@ -380,11 +305,7 @@ def values_of(kind: type[Command], part: Part) -> st.SearchStrategy[object]:
     "text",
     [
         "rules off #1{}#2",
-        "rules delete #1{}#2",
-        "rules set #1{}#2 name=x",
         "members show a@example.com{}b@example.com",
-        "members remove a@example.com{}b@example.com",
-        "members offboard a@example.com{}b@example.com",
         "members grant a@example.com{}b@example.com vip",
         "members grant a@example.com vip{}beta",
         "members revoke a@example.com vip{}beta",
