@@ -29,7 +29,7 @@ SLOW := slow or browser or drill or postgres
 # Of long tables, CI plays another third each day; without a number, all is played.
 THIRD ?=
 
-.PHONY: demo test test-slow test-places nightly lint format unsteady mutants corpus bench reliability pictures setup develop threats commands texts texts-fix lock audit-dependencies clean
+.PHONY: demo test test-slow test-places nightly lint format unsteady mutants corpus nearest bench reliability pictures setup develop threats commands texts texts-fix lock audit-dependencies clean
 
 demo: setup ## the whole of Gatehouse on this machine, no account anywhere
 	@$(BIN)/python -m sandbox
@@ -65,6 +65,9 @@ mutants: develop ## which of ten changed conditions the nearest tests don't noti
 
 corpus: develop ## how much of what people say is understood, also of what no code was written for; BAD=bad lists the rest
 	@$(BIN)/python -m tests.harness.corpus $(BAD)
+
+nearest: develop ## count with which words people ask for each command, into handlers/grammar/nearest.tsv
+	@$(BIN)/python -m tests.harness.nearest
 
 bench: develop ## Gatehouse beside a careful bot, a tutorial bot and a bare loop, as one table, into docs/benchmarks.md
 	$(BIN)/python -m tests.bench

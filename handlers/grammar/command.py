@@ -233,7 +233,7 @@ class Command(Common):
         return replace(self, **values)
 
     def words(self) -> list[str]:
-        """Return every field that differs from its default, as words."""
+        """Return every field that is there and differs from its default, as words."""
         defaults = {each.name: each.default for each in fields(self)}
         said = [(name, part, getattr(self, name)) for name, part in self.parts().items()]
-        return [part.write(value) for name, part, value in said if value != defaults[name]]
+        return [part.write(value) for name, part, value in said if value and value != defaults[name]]

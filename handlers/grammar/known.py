@@ -95,7 +95,7 @@ class Known:
     missing: Sequence[str] = ()
     """``rules``, and the sites, whose names could not be read in time."""
     contents: str = ""
-    """All texts of all rules, folded."""
+    """The names and all texts of all rules, folded."""
     people: Mapping[str, str] = field(default_factory=dict)
     """The names of members, by their emails."""
 
@@ -124,6 +124,8 @@ class Known:
             sites={name.casefold(): name for name in members or ()},
             sites_of=sites_of,
             hosts=[host for host, _ in hosts.most_common(MAX_READINGS)],
-            contents=fold_name(" ".join(text for rule in rules for text in (*rule.texts(), rule.description or ""))),
+            contents=fold_name(
+                " ".join(text for rule in rules for text in (rule.title, *rule.texts(), rule.description or ""))
+            ),
             people={email: member.name for email, member in people.items() if member.name},
         )

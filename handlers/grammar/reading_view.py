@@ -16,8 +16,6 @@ from handlers.grammar.parser import refs_of
 from handlers.grammar.readings import Readings
 from handlers.grammar.tokens import split
 from handlers.members.commands import (
-    MembersAdd,
-    MembersEdit,
     MembersExport,
     MembersList,
     MembersMove,
@@ -25,9 +23,7 @@ from handlers.members.commands import (
     MembersRemove,
 )
 from handlers.rules.commands import (
-    RulesCopy,
     RulesDelete,
-    RulesEdit,
     RulesExport,
     RulesList,
     RulesMake,
@@ -47,7 +43,8 @@ def with_reading_line(message: Message, command: Command, titles: Mapping[str, s
         return message
     words = f"Read as {code(slash(text), 400)}"
     told = [messages.section("\n".join(lines))] if (lines := _doubts(readings, command)) else []
-    return messages.message(message.text, [*told, messages.context(words), *message.blocks])
+    nearest = [_button(each, f"near{number}", Context(titles)) for number, each in enumerate(readings.nearest)]
+    return messages.message(message.text, [*told, *messages.actions(nearest), messages.context(words), *message.blocks])
 
 
 def _doubts(readings: Readings, command: Command | None = None) -> list[str]:
@@ -73,14 +70,12 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
         lines += [f"I understood: {understood[0]}", *rule_list(meant[0], context)]
     elif meant:
         lines += ["I understood one of these:", *(f"• {each}" for each in understood)]
-    things = [" and ".join(context.titles.get(ref, ref) for ref in refs_of(each)) for each in meant if len(meant) > 1]
-    buttons = [
-        _form_button(each, number, name) for number, (each, name) in enumerate(zip(meant, things or [""], strict=False))
-    ]
+    buttons = [_button(each, number, context) for number, each in enumerate(meant)]
     if not any(buttons):
-        lines += ["Did you mean one of these?"] if shown else []
+        lines += ["Did you mean one of these?"] if shown or readings.nearest else []
         labels = {_thing_label(each, context): each for each in reversed(shown)}  # of two that look the same, the first
         buttons = [run_button(label, each, number) for number, (label, each) in enumerate(reversed(labels.items()))]
+    buttons += [_button(each, f"near{number}", context) for number, each in enumerate(readings.nearest)]
     if readings.missing:
         buttons = [*buttons, run_button("Check status", GatehouseStatus(), "status")]
     footer = _footer(asked, attempted=bool(meant))
@@ -88,15 +83,17 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
     return messages.message(impossible.says if impossible else "I don’t understand all of it", blocks)
 
 
-def _form_button(command: Command, number: int, name: str) -> Block | None:
-    """Return the button of a form that asks for the rest of *command*, with the *name* of what it is about."""
-    match command:
-        case RulesNew() | RulesEdit() | RulesCopy() | MembersAdd() | MembersEdit():
-            return run_button("Open the form…", command, number)
-        case RulesMake():
-            return _change_button(command)
-        case _:
-            return ask_button(f"{command.title()} {name}".rstrip() + "…", command, number)
+def _button(command: Command, number: int | str, context: Context) -> Block | None:
+    """Return the button of *command*: what would change something, or isn't whole, opens its form."""
+    is_whole = all(getattr(command, name) for name, part in command.parts().items() if part.missing)
+    if is_whole and not command.writes:
+        return run_button(_thing_label(command, context), command, number)
+    if isinstance(command, RulesMake):
+        return _change_button(command)
+    things = [*refs_of(command), getattr(command, "group", None)]
+    named = join_words([context.titles.get(each, each) for each in things if each])
+    times = "".join(f", {each.as_typed}" for each in (command.start, command.expiry) if each and not each.at)
+    return ask_button(f"{command.title()}{named and ': '}{named}{times}…", command, number)
 
 
 def _thing_label(command: Command, context: Context) -> str:
@@ -104,8 +101,10 @@ def _thing_label(command: Command, context: Context) -> str:
     named = context.titles.get(command.ref or "", command.ref) or getattr(command, "text", None)
     named = named or ", ".join(command.emails)
     match command:
-        case RulesShow() | RulesEdit():
+        case RulesShow():
             return str(named)
+        case RulesNew(source=str(source)):
+            return f"New rule: {' → '.join(each.partition('://')[2] or each for each in (source, command.destination) if each)}"
         case RulesWhich(url=url):
             return f"Where does {url.partition('://')[2]} go?"
         case RulesList() | MembersList() | RulesExport() | MembersExport() | GatehouseAudit():

@@ -9,12 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, islice, pairwise, takewhile
 from typing import Any, Final
 from urllib.parse import urlsplit
-
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
 
 from bot.rules.lint.coverage import to_switch
 from bot.rules.model import USUAL_RULE_ID
@@ -26,17 +23,16 @@ from handlers.gatehouse.commands import (
     GatehouseDigest,
     GatehouseFreeze,
     GatehouseFreezes,
-    GatehouseHelp,
     GatehousePending,
     GatehousePlanned,
     GatehouseStatus,
     GatehouseUndo,
     GatehouseWhoami,
-    GatehouseWhy,
 )
 from handlers.grammar.command import FILTER, Command, Unclear
 from handlers.grammar.fields import NUMBER, expand_rows, reason_in
 from handlers.grammar.known import MAX_READINGS, Known, Names, word_set
+from handlers.grammar.nearest import rank_commands
 from handlers.grammar.parser import LISTS, parse, refs_of
 from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at, wish_in_reason
 from handlers.grammar.tokens import WEB, Word, clean_text, split, strip_email, urls_typed
@@ -45,7 +41,6 @@ from handlers.grammar.vocabulary import (
     ASKING,
     BEING,
     BESIDE,
-    CORRECT,
     EXCEPT,
     FILLERS,
     IDLE,
@@ -54,7 +49,6 @@ from handlers.grammar.vocabulary import (
     LISTED,
     LOOKING,
     MEMBERS,
-    NAMING,
     NEGATIONS,
     NO_NAMES,
     OFTEN_NOUNS,
@@ -77,7 +71,6 @@ from handlers.members.commands import (
     MembersEdit,
     MembersExport,
     MembersGrant,
-    MembersImport,
     MembersList,
     MembersMove,
     MembersOffboard,
@@ -97,7 +90,6 @@ from handlers.rules.commands import (
     RulesGroup,
     RulesGroups,
     RulesHistory,
-    RulesImport,
     RulesList,
     RulesMake,
     RulesOff,
@@ -117,12 +109,6 @@ EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
 NOISE: Final = re.compile(
     r"(?i)\b(?:from now on|oh no|but only(?= for (?:\d|one|two|the next)| until| till))\b,? ?|,? (?:please|pls|thanks|thx)[.!]*$"
 )
-CODE: Final = re.compile(r"(?=.*[A-Z_\d])[A-Za-z]+(?:[-_][A-Za-z\d]+)+")
-REASON: Final = re.compile(
-    r"(?!including)(?:(?:want |need |trying |just )?to (?:see|check|test|know)|\w+ing)\b"
-    r"|.* (?:is|are|was|were|keeps) (?:\w+ )?(?:\w+ing|\w+ed|down|broken|done|over|gone|wrong)\b"
-)
-"""What only says why: “testing the spinner”, “the payment page is down”."""
 OF_PEOPLE: Final = word_set("grant revoke offboard")
 NAME: Final = re.compile(r"(?=.{3})[^\W\d_]+(?:[-’'][^\W\d_]+)*")
 ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
@@ -132,7 +118,7 @@ MENTION: Final = re.compile(r"<@[^<>]+>|@(?!gatehouse)[\w.-]+", re.IGNORECASE)
 RECORDS: Final = (RulesHistory, GatehouseAudit, GatehouseDigest)
 CARDS: Final = (RulesShow, RulesWhich, RulesHistory, MembersShow, MembersWhy)
 """Commands that show all of one thing, or of each that is named."""
-VIEWS: Final[Sequence[type[Command]]] = (
+VIEWS: Final[tuple[type[Command], ...]] = (
     *(RulesCheck, MembersSegments, RulesGroups, GatehousePending, GatehousePlanned, GatehouseFreezes),
     *(GatehouseDigest, GatehouseAudit, GatehouseStatus, GatehouseWhoami),
 )
@@ -156,6 +142,8 @@ class Readings:
     """Words of the text that look like a name, and that nothing known has."""
     is_guess: bool = False
     """Whether the commands may be about something else than the text, so that they are only offered."""
+    nearest: tuple[Command, ...] = ()
+    """What people mostly ask for in such words, where not all is understood; a form asks for what is missing or empty."""
 
 
 @dataclass(slots=True)
@@ -197,8 +185,6 @@ class Sentence:
     act: str = ""
     verb: str = ""
     question: str = ""
-    typos: Sequence[str] = ()
-    """Words that were read as others that are nearly the same."""
 
     def add(self, typed: str) -> None:
         self.typed.append(typed)
@@ -265,47 +251,60 @@ def read(root: str, text: str, known: Known) -> Readings:
 
     *root* is empty where none was given. Raises Unclear for a time that could mean several things, and for what lacks a rule.
     """
-    words = split(NOISE.sub("", re.sub(r"(?i)\b(see|check|know) if\b", r"\1 whether", clean_text(text))))
-    if len(words) + text.count(",") > MAX_WORDS:
+    if len(split(clean_text(text))) + text.count(",") > MAX_WORDS:
         return Readings()
-    readings = _read_words(Sentence(root, known), words)
-    ends = [at for at, word in enumerate(words[:-2], 1) if word.text[-1:] in {*",.;:–-"}]
-    if readings.unread and ends and _explains(_take_apart(Sentence("", known), words[ends[-1] :])):
-        because = Word("because", quoted=False, start=0)
-        again = _read_words(Sentence(root, known), [*words[: ends[-1]], because, *words[ends[-1] :]])
-        if again.commands and not (again.unread or again.nothing or again.impossible) and not runs_at_once(again):
-            return again
-    if readings.meant or readings.impossible or not all(getattr(each, "text", "") for each in readings.commands):
+    said = take_apart(root, text, known)
+    readings = _offer(said) or _answer(said)
+    is_clear = readings.commands and not (readings.unread or readings.is_guess)
+    if readings.meant or is_clear:
         return readings
-    corrected = [replace(word, text=_correct_word(word, known)) for word in words]
-    typos = [word.text for word in words if word not in corrected]
-    return _read_words(Sentence(root, known, typos=typos), corrected) if typos else readings
+    ranked, answer = rank_commands(clues_of(said)), runs_at_once(readings)
+    is_of_one = isinstance(answer, CARDS) or getattr(answer, "ref", None)
+    likely = ranked[: 1 if isinstance(answer, VIEWS) else 2]
+    is_unlikely = answer is not None and not is_of_one and type(answer) not in likely
+    readings = replace(readings, is_guess=readings.is_guess or is_unlikely)
+    return replace(readings, nearest=tuple(_find_nearest(said, readings, ranked)))
 
 
-def _explains(said: Sentence) -> bool:
-    """Whether a clause says why, rather than what: a statement that names nothing, and has no verb or time of a change."""
-    is_reason = REASON.match(" ".join(said.spoken)) is not None
-    is_part = bool(said.site or said.because or said.expiry or said.start or said.other_times)
-    is_part |= bool(said.act in CHANGES if is_reason else said.kinds or said.act)
-    others = REVERSING | SEVERAL | word_set("same too also then when once after before like as and or till would")
-    subjects = PRONOUNS | BEING | {"we", "i", "left", "had"}
-    is_statement = is_reason or any(word in subjects or word[-2:] == "ed" for word in said.words)
-    return is_statement and not (is_part or find_impossible(said)) and others.isdisjoint(said.words)
+def clues_of(said: Sentence) -> frozenset[str]:
+    """Return what tells which command a text asks for: its words, but no names, and marks for the kinds of what it has."""
+    names = {*said.named, *said.known.sites, *map(str.casefold, (*said.segments, *said.lacking))}
+    parts = ("expiry", "start", "since", "question", "because")
+    marks = [f"/{said.root}", *said.kinds.split(), said.act, *(name for name in parts if getattr(said, name))]
+    words = (word for word in said.spoken if word.replace("'", "").isalpha() and word not in names)
+    return frozenset([*words, *(f"<{mark}>" for mark in marks)])
 
 
-def _read_words(said: Sentence, words: Sequence[Word]) -> Readings:
-    said = _take_apart(said, words)
-    return _offer(said) or _answer(said)
+def _find_nearest(said: Sentence, readings: Readings, ranked: Sequence[type[Command]]) -> list[Command]:
+    """Return the first two of *ranked* that aren't among *readings*, with what the text names; only those that are likelier
+    than what is answered.
+    """
+    there, answer = {type(each) for each in (*readings.commands, *readings.meant)}, type(runs_at_once(readings))
+    likelier = takewhile(lambda kind: kind is not answer, ranked)
+    another = {"rules": "members", "members": "rules"}.get(said.root)
+    others = (kind for kind in likelier if kind not in there and kind.service != another)
+    near = [begin(said, kind) for kind in islice(others, 2)]
+    is_alone = near and len(readings.unread) == 1 and not (said.people or said.rules or said.urls)
+    word = _find_said(said) or ("".join(readings.unread) if is_alone and " " not in readings.unread[0] else "")
+    search = MembersList(word) if said.is_about_members else RulesList(word)
+    searched = [search] if word and search not in readings.commands else []
+    return [*searched, *near]
 
 
-def _correct_word(word: Word, known: Known) -> str:
-    """Return the word of which *word* is a typo: a verb that deletes nothing, a topic, or a word of a rule's name."""
-    typed = bare(word.text)
-    if word.quoted or typed in NO_NAMES or not re.fullmatch(r"[a-z]{5,}", typed):
-        return word.text
-    near = process.extractOne(typed, [*CORRECT, *known.rules.words], scorer=OSA.distance, score_cutoff=len(typed) // 5)
-    found = near[0] if near and VERBS_OF.get(near[0]) != "delete" else word.text.rstrip(AFTER_ALL)
-    return found + word.text[len(word.text.rstrip(AFTER_ALL)) :]
+def begin(said: Sentence, kind: type[Command]) -> Command:
+    """Return the command of *kind* with what the text has for it; what it needs besides is empty."""
+    (keys,) = said.choices if len(said.choices) == 1 else ((),)
+    rules, people = (keys, ()) if said.rules else ((), keys)
+    named = {"refs": rules, "emails": people, "email": people, "segments": said.segments, "segment": said.segments}
+    named |= {"source": said.urls, "destination": said.urls[1:], "url": [url for url in said.urls if "://" in url]}
+    named |= {"ref": keys if kind is not RulesWhich else (), "group": [said.known.titles[key] for key in said.groups]}
+    named |= {"switch": [said.act] * (said.act in {"on", "off"})}
+    values: dict[str, Any] = {}
+    for name, part in kind.parts().items():
+        things = tuple(named.get(name, ()))
+        if things or part.missing:
+            values[name] = things if name in {"refs", "emails", "segments"} else next(iter(things), "")
+    return next(iter(_read_back(said, [kind(**values)])), kind(**values))
 
 
 def runs_at_once(readings: Readings) -> Command | None:
@@ -324,21 +323,30 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
     if readings.meant or readings.impossible or not (readings.unread or is_search):
         return False
     if isinstance(error, NotOne):
-        return bool(error.near or error.gap or is_search)
+        return bool(error.near or error.gap or (is_search and not _is_sentence(error.ref)))
     has_card = any(isinstance(each, CARDS) for each in readings.commands)
     if isinstance(error, Unclear):
-        asks = readings.commands and any(kind.verb in ASKING for kind in error.about)
-        asks = asks or {each.service for each in readings.commands}.isdisjoint({kind.service for kind in error.about})
+        asks = any(kind.verb in ASKING for kind in error.about)
+        asks |= {each.service for each in readings.commands}.isdisjoint({kind.service for kind in error.about})
         is_begun = any(kind.writes and kind.verb in readings.unread for kind in error.about)
-        return error.has_verb and not asks and (is_begun or not has_card)
-    name = error.name.split() if isinstance(error, BadEmail) and error.name else []
-    return not name or (sum(bare(word) in NO_NAMES for word in name) * 2 <= len(name) and not has_card)
+        is_other = error.lacks == RulesMake.parts()["type"].missing and not readings.commands  # “make the delay 5 s”
+        return error.has_verb and not ((readings.commands and asks) or is_other) and (is_begun or not has_card)
+    name = error.name if isinstance(error, BadEmail) else ""
+    return not name or not (_is_sentence(name) or has_card)
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether most words of *text* are no parts of names."""
+    words = text.split()
+    return sum(bare(word) in NO_NAMES for word in words) * 2 > len(words)
 
 
 # What a text names, the surest first.
 
 
-def _take_apart(said: Sentence, words: Sequence[Word]) -> Sentence:
+def take_apart(root: str, text: str, known: Known) -> Sentence:
+    """Return what *text* after ``/root`` names, and its other words."""
+    said, words = Sentence(root, known), split(NOISE.sub("", clean_text(text)))
     left = _take_names(said, _take_reason(said, words))
     said.spoken = ["" if word.quoted else bare(word.text) for word in left]
     ends = (at for at, word in enumerate(left, 1) if word.text[-1:] in {*".?!"})
@@ -377,7 +385,7 @@ def _take_names(said: Sentence, words: Sequence[Word]) -> list[Word]:
 
 
 def _take_name(said: Sentence, text: str) -> bool:
-    name = text.rstrip("?!,.").removesuffix("'s")
+    name = text.rstrip(AFTER_ALL).removesuffix("'s")
     for names, mentions in ((said.known.rules, said.rules), (said.known.members, said.people)):
         if keys := names.find_exact(name) or names.find_exact(name.strip("()'")):
             mentions.append(keys)
@@ -400,10 +408,6 @@ def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
             turned = {word.keyword for word in left} & {"turn", "switch", "put", "on", "off"}
             is_on = turned in ({"turn"}, {"switch"}, {"put"}) or {*texts[at + 1 : at + 2]} & {"from", "until", "for"}
             left += [words[at]] if is_on and texts[at] == "on" else []  # “turn it on friday”
-            turns = [word.keyword for word in left if word.keyword in {"on", "off", "or"}]
-            if time.kind is Kind.START and turns in (["on", "off"], ["off", "on"]):  # “on at 9 and off again at 10”
-                time = replace(time, kind=Kind.LENGTH if texts[at] == "in" else Kind.END)
-                left = [word for word in left if word.keyword != turns[1]]
             _note_time(said, replace(time, text=" ".join(texts[at : at + time.count])))
             if left and texts[at + time.count - 1].endswith(","):
                 left[-1] = replace(left[-1], text=f"{left[-1].text},")
@@ -417,8 +421,8 @@ def _note_time(said: Sentence, time: ParsedTime) -> None:
         said.since = text
     elif said.expiry is None and (ends := _expiry(time)) is not None and not text.casefold().startswith("by "):
         said.expiry = ends
-    elif said.start is None and (starts := Start.of(time)) is not None:
-        said.start = starts
+    elif said.start is None and "left" not in said.spoken and (starts := Start.of(time)) is not None:
+        said.start = starts  # of nothing that is told: “she left on friday”
     else:
         said.other_times.append(text)
 
@@ -472,11 +476,6 @@ def _take_question(said: Sentence, *, is_asked: bool) -> None:
 def _take_verb(said: Sentence) -> None:
     """Take one verb. A word that is often a part of a name is one only at the beginning or at the end."""
     words = said.words
-    file = min({*words} & {"file", "csv", "excel", "spreadsheet", "table"}, default="")
-    if file and {"import", "upload"}.isdisjoint(words):
-        said.act, said.verb = "import" if re.match(r"(i|we)( have|'ve)\b", " ".join(words)) else "export", file
-        said.take(words.index(file))
-        return
     places = [at for at, word in enumerate(words) if word not in FILLERS | {"", ","} or word in VERBS_OF]
     first, last = (places[0], places[-1]) if places else (len(words), -1)
     for at in range(len(words)):
@@ -506,9 +505,9 @@ def _is_state(said: Sentence, at: int) -> bool:
 def _take_segments(said: Sentence) -> None:
     """Take segments, those that somebody lacks, and the site after a preposition."""
     lacks, segments = False, said.known.segments
-    for at, word in enumerate(said.words):
+    for at, word in enumerate(word.strip("()") for word in said.words):
         name = segments.get(word) or (segments.get(word.removesuffix("s")) if len(word) > MIN_PART else None)
-        if name:
+        if name and said.typed[at][0] not in {*"-–−+"} and name not in (said.segments if lacks else said.lacking):
             (said.lacking if lacks else said.segments).append(name)
             said.take(at)
         elif word in said.known.sites and (said.is_about_members or {*said.words[max(0, at - 2) : at]} & SITES_AFTER):
@@ -527,48 +526,45 @@ def _take_parts(said: Sentence) -> None:
         if word and word not in NO_NAMES and (groups := find(word)):
             said.groups += groups
             said.take(at)
-    is_whole = (said.people or said.urls) and said.act not in {"redirect", "set", "move"}
-    if (said.groups and said.act != "move") or said.act == "freeze" or is_whole:
+    is_whole = said.act not in {"redirect", "set", "move"}
+    if (said.groups and said.act != "move") or said.act == "freeze" or (said.people and is_whole):
         return
+    least = 2 if said.urls and is_whole else 1
     kinds: list[tuple[Names[Any], list[list[str]]]] = [
         (said.known.rules, said.rules),
         (said.known.members, said.people),
     ]
     if said.rules:
         kinds = kinds[:1]
-    elif said.segments and not said.act and said.root != "rules":
-        kinds = kinds[1:]
     elif said.people or said.root == "members" or (said.act in OF_PEOPLE and said.root != "rules"):
         kinds = kinds[:0:-1] if said.root == "members" else kinds[::-1]
     for names, mentions in kinds:
-        while keys := _take_longest_part(said, names, is_first=not mentions):
+        while keys := _take_longest_part(said, names, is_first=not mentions, least=least):
             mentions.append(keys)
         if mentions:
             return
-    said.groups += _take_longest_part(said, said.known.groups, is_first=True)
+    said.groups += _take_longest_part(said, said.known.groups, is_first=True, least=least)
 
 
-def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> list[str]:
-    """Take the longest part of a name, and return the keys that it may mean."""
+def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool, least: int) -> list[str]:
+    """Take the longest part of a name, of *least* words, and return the keys that it may mean."""
     joins = {"and", "off", *("," if said.part else "")}  # a comma also stands for a whole name
     is_all = names is said.known.members or (said.act in CHANGES and {*said.included} <= NO_NAMES | {""})
     words = said.words if is_all else said.included
     never = FILLERS | REVERSING | SEVERAL | {"", ","}
-    for length in range(min(MAX_PART_WORDS, len(words)), 0, -1):
+    for length in range(min(MAX_PART_WORDS, len(words)), least - 1, -1):
         for at in range(len(words) - length + 1):
             some = said.words[at : at + length]
             text = " ".join(some).replace("-", " ")  # “gift-cards”
             is_common = {some[0], some[-1]} & never or TYPES.keys() | TOPICS.keys() | {"new", "old"} >= {*some}
             is_part = not names.find_exact(text)
-            is_common = is_common or (
-                some[0] in VERBS_OF and (not is_first or (length == 1 and is_part and said.after(at) != "rules"))
-            )
+            is_verb = some[0] in VERBS_OF and (not is_first or (length == 1 and is_part and said.after(at) != "rules"))
             is_short = len(text) < MIN_PART and is_part
             short = {word for word in some if len(word) < MIN_PART}  # “im new” is no image
-            if is_common or is_short or not (is_first or said.before(at) in joins):
+            if is_common or is_verb or is_short or not (is_first or said.before(at) in joins):
                 continue
             found = names.find_mentioned(text)
-            if not found and len(text) > MIN_PART and not said.known.groups.find_mentioned(text):
+            if not found and text.removesuffix("s") in names.words and not said.known.groups.find_mentioned(text):
                 found = names.find_mentioned(text := text.removesuffix("s"))  # “pauls access”
             found = [key for key in found if short <= {*said.known.titles.get(key, text).casefold().split()}]
             if 0 < len(keys := _nearest(said, found)) <= MAX_READINGS:
@@ -576,7 +572,7 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> 
                 if end - begins > length and (names is said.known.members or length == 1):
                     said.stranger = said.text(range(begins, end))  # “paul quist”, who left
                 said.take(at, length)
-                said.part = text
+                said.part = " ".join(some)
                 said.named |= {*some}
                 return keys
     return []
@@ -584,7 +580,8 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool) -> 
 
 def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
     """Return those of *keys* that are on the site of a change, or of a type, that is meant; all where none is."""
-    is_of_site = said.act in CHANGES or not {"which", "one"}.isdisjoint(said.spoken)  # “which Olga is on docs”
+    asks_which = not {"which", "one"}.isdisjoint(said.spoken)  # “which Olga is on docs”
+    is_of_site = said.act in CHANGES or (said.site and asks_which)
     site = (said.site or ("" if said.act in {"", "offboard"} else said.known.site)) if is_of_site else ""
     rules, types = said.known.by_id, {TYPES[word] for word in said.included if word in TYPES}
     there = [key for key in keys if site in said.known.sites_of.get(key, ())]
@@ -634,43 +631,23 @@ def _offer(said: Sentence) -> Readings | None:
     verbs_of_names = {title.partition(" ")[0] for title in titles} - {*said.part.split()} if said.part else set()
     is_of_name = "off" not in said.verb and said.act in map(VERBS_OF.get, verbs_of_names)  # “stop the polling”
     # Of an invisible character in an email something better is told.
-    emails = {email.casefold() for each in changes for email in each.emails if email.isprintable()}
-    is_stranger = emails and not said.known.missing and not emails <= {*map(str.casefold, said.known.sites_of)}
+    emails = [(email.casefold(), each) for each in changes for email in each.emails if email.isprintable()]
+    homes = {email.casefold(): sites for email, sites in said.known.sites_of.items()} if emails else {}
+    is_stranger = not said.known.missing and any(
+        (each.site or said.known.site) not in homes.get(email, ()) if each.has("site") else email not in homes
+        for email, each in emails
+    )
     if is_stranger or ((is_of_name or not is_one) and said.verb != "rename"):
         return None  # “old shop off and chat widget on” asks for two changes
     if not unread:
         return Readings(changes)
     is_joined = not {"and", "both", "&", "+"}.isdisjoint(said.spoken) or all(len(refs_of(each)) < 2 for each in changes)
-    is_another = not is_joined or (said.part and (said.stranger or _unknown_name(said, changes)))
+    is_another = not is_joined or (said.part and said.stranger)
     impossible = find_impossible(said) if said.verb != "rename" else None
     if is_another or (impossible and impossible.nearest != BESIDE):
         return None
-    if said.start and "left" in said.spoken:
-        # “revoke it, she left on friday”
-        unread, said.start = (*unread, said.start.as_typed), None
-        changes = tuple(each.with_fields(start=None) if each.has("start") else each for each in changes)
     shown = _read_back(said, _look_at(said)[0])[:MAX_READINGS]
     return Readings(shown, unread, changes, impossible=impossible)
-
-
-def _unknown_name(said: Sentence, commands: Sequence[Command]) -> str:
-    """Return words that may be a name: by “rule” or after “group”; with no *commands*, two in capitals or after NAMING."""
-    runs: list[range] = []
-    for at in filter(said.may_name, range(len(said.words))):
-        before = said.typed[at - 1]
-        is_next = runs and runs[-1].stop == at and before[-1] not in AFTER_ALL
-        runs[-1:] = [range(runs[-1].start, at + 1)] if is_next else [*runs[-1:], range(at, at + 1)]
-    types = {*TYPES, "rule"} - LISTED
-    typed = [*map(bare, said.typed), ""]
-    found = [run for run in runs if typed[run.stop] in types and said.before(run[0]) not in {"a", "an", "any"}]
-    found += [run for run in runs if said.before(run[0]) in {"group", "rule"}]
-    if said.kinds == "segment" or not commands:
-        is_asked = said.act in CHANGES and not said.question and (not said.kinds or said.act in OF_PEOPLE)
-        named = [run for run in runs if said.words[run[0]] not in IMPOSSIBLE]  # unlike “Welche Regeln …”
-        found += [run for run in named if len(run) > 1 and said.text(run).istitle()]
-        leads = NAMING | {""} if said.is_about_members else NAMING
-        found += [run for run in runs if is_asked or (not said.kinds and said.before(run[0]) in leads)]
-    return next((said.text(run) for run in found if len(run) <= MAX_PART_WORDS), "")
 
 
 def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
@@ -692,12 +669,19 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
     what was shown. Those that can't be parsed are left out.
     """
     common = {name: value for name in ("expiry", "start", "because", "site") if (value := getattr(said, name))}
-    common |= {"at": said.since or (said.start.as_typed if said.start and not said.expiry else None)}
-    common |= {"since": _look_back(said)} | {name: value for name, (value, _) in said.filters.items()}
+    past = "last " if {"did", "was", "were", "had"} & {*said.spoken} else "on "
+    starts = re.sub(r"^on (?=\w+day\b)", past, said.start.as_typed) if said.start and not said.expiry else None
+    common |= {"at": said.since or starts}
+    is_sorted = not {"recently", "recent", "newest", "latest", "oldest"}.isdisjoint(said.spoken)
+    common |= {"since": _look_back(said), "sort": "changed" if is_sorted else None}
+    common |= {name: value for name, (value, _) in said.filters.items()}
     read: dict[Command, None] = {}
     for command in commands:
         try:
             full = command.with_fields(**{name: value for name, value in common.items() if command.has(name)})
+            homes = {site for email in full.emails for site in said.known.sites_of.get(email, ())}
+            if full.writes and full.has("site") and not full.site and said.known.site not in homes and len(homes) == 1:
+                full = full.with_fields(site=homes.pop())
             again = parse(command.service, full.write())
         except (Unclear, ValueError):
             continue
@@ -717,7 +701,7 @@ def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) 
         if (value := getattr(said, name)) and not any(getattr(each, name, None) for each in commands)
     ]
     in_reasons = filter(None, (wish_in_reason(each) for each in commands if each.writes))
-    return tuple(dict.fromkeys([*said.typos, *said.find_left(idle), *unused, *said.other_times, *in_reasons]))
+    return tuple(dict.fromkeys([*said.find_left(idle), *unused, *said.other_times, *in_reasons]))
 
 
 def _of_all(*kinds: Callable[[tuple[str, ...]], Command]) -> Make:
@@ -796,8 +780,10 @@ def _set_destination(said: Sentence) -> list[Command]:
 def _set_name(said: Sentence) -> list[Command]:
     """Return the change of the name of a rule; its form where the new one is missing."""
     at = said.words.index("to") if said.verb == "rename" and "to" in said.words else len(said.words)
-    name = "" if "," in said.words[at:] else said.text(range(at + 1, len(said.words)))  # a part was taken for a rule
-    said.take(at, len(said.words) - at if name else 0)
+    quoted = [each for each in said.typed[at + 1 : at + 2] if " " in each]
+    is_open = {",", "and"} & {*said.words[at:]}  # a part was taken for a rule, or a second wish follows
+    name = next(iter(quoted), "" if is_open else said.text(range(at + 1, len(said.words))))
+    said.take(at, 2 if quoted else len(said.words) - at if name else 0)
     return _set(said, "name", [name]) if name else _of_one(RulesEdit)(said)
 
 
@@ -881,20 +867,18 @@ def _answer(said: Sentence) -> Readings:
     """Return commands that show what a text names or asks about, or that search for what it may name."""
     _take_filters(said)
     commands, words = _look_at(said)
-    code = _find_code(said)
-    name = code or ("" if said.included != said.words else _unknown_name(said, commands))
-    nothing = name if said.kinds == "segment" else said.stranger
-    searches: list[Command] = []
-    if name and (code or (not said.kinds and commands in ([], [RulesList()]))):
-        is_rule = bool(code) or said.root == "rules" or "rule" in said.words or "rule" in CHANGES.get(said.act, ())
-        is_person = not is_rule and (said.is_about_members or said.act in OF_PEOPLE or (name.istitle() and " " in name))
-        searches = [*([] if is_person else [RulesList(name)]), *([] if is_rule else [MembersList(name)])]
-        commands, said.named = [*searches, *(commands if code else _show_views(said)[0])], {*map(bare, name.split())}
-        words = frozenset(said.named if len(searches) == 1 else ())
+    name, is_of_members = _find_said(said), said.is_about_members
+    if name and not said.kinds and commands in ([], [RulesList()], [MembersList()]):
+        search = MembersList(name) if is_of_members else RulesList(name)
+        commands, words = [search, *_show_views(said)[0]], frozenset(map(bare, name.split()))
     shown = _read_back(said, commands)[:MAX_READINGS]
     unread = _find_unread(said, shown, words)
-    is_seen = shown and not isinstance(shown[0], (GatehouseHelp, *RECORDS))
+    if unread and said.part and said.filters and RulesList in map(type, shown):
+        shown = tuple(dict.fromkeys([*shown, *_read_back(said, [RulesList()])]))  # the part may be none
+    is_seen = shown and not isinstance(shown[0], RECORDS)
     impossible = find_impossible(said) if unread or not is_seen or len(said.segments) > 1 or said.site == "" else None
+    if said.site == "" and not said.people and said.is_about_members:
+        impossible = impossible or IMPOSSIBLE["on_both"]
     asks_may = unread and GatehouseWhoami() in shown and not said.kinds
     if asks_may and not re.search(r"\b(can|may|am|are|do|could) (i|we)\b|\b(i|we) can\b", " ".join(said.spoken)):
         impossible = impossible or IMPOSSIBLE["who_may"]
@@ -902,39 +886,43 @@ def _answer(said: Sentence) -> Readings:
     if is_bare and "rule" in CHANGES.get(said.act, ()):
         parse("rules", said.act)  # which asks for the rule
     if impossible and not (_is_card(shown) and said.act not in CHANGES and said.question not in {"can", "could"}):
-        shown = tuple(each for each in shown if each not in (GatehouseHelp(), RulesList(), MembersList()))
+        shown = tuple(each for each in shown if each not in (RulesList(), MembersList()))
         if impossible.nearest not in {"", BESIDE}:
             shown = tuple(dict.fromkeys([*shown, parse(*impossible.nearest.split(" ", 1))]))
         rest = _find_unread(said, shown, words | {*impossible.words})
         unread = tuple(each for each in rest if each not in {*impossible.words, said.verb})
         return Readings(shown, unread, impossible=impossible, is_guess=True)
-    is_guess = len(searches) != 1 and _is_guess(said, shown, unread)
+    is_guess, nothing = _is_guess(said, shown, unread), said.stranger
     unread = tuple(each for each in unread if not {*each.split()} <= {*nothing.split()})
     return Readings(shown, unread, impossible=impossible, is_guess=is_guess, nothing=nothing)
 
 
-def _find_code(said: Sentence) -> str:
-    """Return a word that is left over and looks like a header, a ticket or a parameter; or the only one, if a rule says it."""
-    if said.root == "members" or (said.kinds and not said.part):
-        return ""
-    left = [text.strip(AFTER_ALL) for text, word in zip(said.typed, said.words, strict=True) if word]
-    there = [each for each in left if each.casefold() in said.known.contents]
-    codes = [each for each in left if CODE.fullmatch(each) and (each in there or not said.kinds)]
-    return next(iter(codes or (there if len(said.typed) == 1 and said.root else ())), "")
+def _find_said(said: Sentence) -> str:
+    """Return what may be searched for: two words left over that look like a name of a person, or the word that fewest rules say,
+    or have in their names; none that many do.
+    """
+    left = [word if word not in NO_NAMES and len(word) >= MIN_PART else "" for word in said.words]
+    if said.is_about_members:
+        named = [each if word and each.istitle() else "" for word, each in zip(left, said.typed, strict=True)]
+        return next((f"{first} {last}".strip(AFTER_ALL) for first, last in pairwise(named) if first and last), "")
+    there = [word for word in left if word and word in said.known.contents and (said.stranger or not said.rules)]
+    found = {word: len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", said.known.contents)) for word in there}
+    return min((word for word in there if 0 < found[word] <= MAX_READINGS), key=lambda word: found[word], default="")
 
 
 def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]) -> tuple[str, ...]:
     """Return what *shown* and *words* don't account for: a verb of a change, filters that aren't there, and what is left over."""
     is_card = _is_card(shown)
-    asks_how = any(isinstance(each, GatehouseHelp) for each in shown)
     idle = (FILLERS - PRONOUNS - REVERSING - (frozenset() if is_card else SAYING)) | words
     idle |= {"since", "until", *(NEGATIONS if is_card else ())} if said.question else set()
     is_past = any(isinstance(each, RECORDS) for each in shown)
-    idle -= set() if is_past else {"when", "why", *({"who"} if is_card else ())} - {said.question}
+    idle -= set() if is_past else {"when", "why", "each", *({"who"} if is_card else ())} - {said.question}
+    idle -= {"how"} if re.search(r"\bhow (to|(do|can|would|could|should) \w+)\b", " ".join(said.spoken)) else set()
     idle -= {"who"} if all(each.service == "rules" for each in shown) and not is_past else set()
-    looks = LOOKING - (set() if is_past else {"history"}) - ({"why"} if RulesList in map(type, shown) else set())
-    is_told = said.act not in {"", *looks} and not (asks_how or said.typos or (said.question and said.verb in TYPES))
-    has = {"status", "type", "who"} if is_card or asks_how else set()
+    no_reasons = {"why"} if {RulesList, RulesShow} & {*map(type, shown)} else set()
+    looks = LOOKING - (set() if is_past else {"history"}) - no_reasons
+    is_told = said.act not in {"", *looks} and not (said.question and said.verb in TYPES)
+    has = {"status", "type", "who"} if is_card else set()
     has |= {name for name in said.filters if any(getattr(each, name, None) for each in shown)}
     filters = [typed for name, (_, typed) in said.filters.items() if name not in has]
     used = {getattr(each, name, None) for each in shown for name in ("segment", "without_segment")}
@@ -970,8 +958,10 @@ def find_impossible(said: Sentence) -> Impossible | None:
     spoken = ["ip" if ADDRESS.fullmatch(word) else "percent" if word[-1:] == "%" else word for word in spoken]
     spoken[:1] = ["pager" if word == "page" and not spoken[-1].isdigit() else word for word in spoken[:1]]
     found = IMPOSSIBLE.find(spoken)
-    if not found and len(said.segments) > 1 and not said.people and said.act not in CHANGES:
-        return Impossible("A list shows members of one site, with one segment and without another.", "")
+    is_given = said.act in CHANGES or not {"get", "gets", "into"}.isdisjoint(spoken)
+    if len(said.segments) > 1 and not said.people and (is_given or not found):
+        told = Impossible("A list shows members of one site, with one segment and without another.", "")
+        return IMPOSSIBLE["give…everyone"] if is_given else told
     acts = {act for act, at in VERBS_OF.find(spoken) if len(at) > 1 or spoken[at[0]] not in OFTEN_NOUNS}
     acts = (acts | {said.act}) & CHANGES.keys() - {"offboard", "undo", "make", "freeze"}
     if not (found or said.question) and said.act in CHANGES and len(acts) > 1:
@@ -990,7 +980,7 @@ def _take_filters(said: Sentence) -> None:
         is_turned = not ((REVERSING | EXCEPT) - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
         is_state = _is_state(said, at)
         is_mine = word == "i" and before in {"did", "have"} and said.question and after not in {"miss", "missed"}
-        is_type = is_of_rules and word in TYPES and ({word, after} & LISTED or TYPES[word] in {"Redirect", "Cancel"})
+        is_type = is_of_rules and word in TYPES and ({*said.spoken} & LISTED or TYPES[word] in {"Redirect", "Cancel"})
         if word in {"on", "by"} and after == "":
             said.take(at)
         elif word in states and (is_state or word not in {"on", "off", "live"} or after is None):
@@ -1017,29 +1007,18 @@ def _take_filter(said: Sentence, name: str, value: str, at: int, end: int) -> No
 
 def _look_at(said: Sentence) -> Shown:
     """Return commands that show each thing that is named, or what is asked for; and the words of the text that they show."""
-    if said.act == "unfreeze":
-        return [GatehouseFreezes()], frozenset()
     (things, words), (views, topics) = _show_things(said), _show_views(said)
-    of_change = [*(key for mention in said.rules for key in mention), *(f"segment:{each}" for each in said.segments)]
-    if of_change and (GatehouseWhoami() in views or {"approve", "approval"} & {*said.spoken}) and not said.people:
-        return [*views, *things, *map(GatehouseWhy, of_change)], topics | word_set("touch change approve approved ok")
-    if said.rules and RulesCheck() in views:
-        checks = [RulesCheck(key) for mention in said.rules for key in mention]
-        return [*(things if said.act in CHANGES else ()), *checks], topics
     if things and (not views or not said.part or (" " in said.part and not (said.since and said.question == "what"))):
-        is_beside = said.verb == "cancel" or (GatehouseFreezes() in views and not said.people and said.act != "freeze")
-        return ([*things, *views], words | topics) if is_beside else (things, words)
-    is_filtered = said.filters.keys() - {"who"} and GatehouseHelp() not in views
-    is_list = said.segments or said.lacking or said.act in {"export", "import"} or is_filtered or not views
+        return things, words
+    is_filtered = said.filters.keys() - {"who"}
+    is_list = said.segments or said.lacking or said.act == "export" or is_filtered or not views
     lists, listed = _show_lists(said) if is_list and not things else (things, words)
     return [*views, *lists], topics | listed if lists else topics
 
 
 def _show_things(said: Sentence) -> Shown:
     is_list = "why" not in said.spoken and bool({*said.spoken} & {*LISTED, "everything", "anything", "whats", "what's"})
-    is_led_to = said.led == ["to"] or (
-        said.led == ["at"] and not {"point", "points", "pointing"}.isdisjoint(said.spoken)
-    )
+    is_led_to = said.led == ["to"] or (said.led == ["at"] and {"point", "points", "pointing"} & {*said.spoken})
     is_source = is_list or (said.urls and said.urls[0][0] == "/") or not {"which", "redirects"}.isdisjoint(said.spoken)
     if is_led_to and is_source and not said.rules:
         return [RulesList(url=said.urls[0])], frozenset(TYPES) | {"send", "sends"}
@@ -1053,26 +1032,22 @@ def _show_things(said: Sentence) -> Shown:
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups]
     ends = {"until", "till", "does", "will"} & {*said.spoken}
     is_when = said.question == "when" and ("since" in said.spoken or not ends)
-    is_when |= bool(re.search(r"\bwho (\w+ed|built|made|did|put|set)\b", " ".join(said.spoken))) and not said.people
-    asks = (said.question or "who" in said.spoken) and {"does", "can", "could", "may"}.isdisjoint(said.spoken)
+    asks = (said.question or "who" in said.spoken) and {"does", "can", "could", "may", "would"}.isdisjoint(said.spoken)
     past = PAST - {{"is": "done", "did": "did"}.get(said.question, "")}  # “is that done”, “did she pay”
-    was = {"was", "were"} if said.segments else set()
-    happened = said.act in {"history", "undo"} or is_when or bool(asks and past & {*said.words}) or said.question in was
+    happened = said.act in {"history", "undo"} or is_when or bool(asks and past & {*said.words})
     searches = said.part and said.act in {"", "show"} and len(said.rules) == 1
-    nots = [word for word in said.spoken if word in NEGATIONS - {"no"}]
-    stuck = nots if said.question == "why" in said.spoken and len(nots) == 1 else []
     if searches := searches and (is_list or (len(said.rules[0]) > 1 and not said.question)):
         shown.append(RulesList(said.part))
     else:
         is_past = happened or (said.act not in CHANGES and (said.since or said.question in {"was", "were", "had"}))
         of_rule: type[RulesHistory | RulesShow] = RulesHistory if is_past else RulesShow
-        on = {key for key, rule in said.known.by_id.items() if stuck and rule.active and not is_past}
-        shown += [RulesCheck(key) if key in on else of_rule(key) for mention in said.rules for key in mention]
+        shown += [of_rule(key) for mention in said.rules for key in mention]
     shown.sort(key=lambda each: isinstance(each, RulesWhich))  # a path may be one of many hosts
     is_shown = (said.rules and not searches) or said.urls
-    words = PAST | {*stuck} | ({*TYPES, *(STATUSES if said.question else ())} if is_shown else {"segments"})
+    words = PAST | ({*TYPES, *(STATUSES if said.question else ())} if is_shown else {"segments"})
+    people = _show_people(said, happened=happened)
     # Neither a list nor who has a segment says what was done.
-    return [*shown, *_show_people(said, happened=happened)], frozenset() if lists or said.segments else words
+    return [*shown, *people], frozenset() if lists or searches or said.segments else words
 
 
 def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
@@ -1080,11 +1055,13 @@ def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
     segment = next(iter([*said.segments, *said.lacking]), None)
     people = [mention[0] for mention in said.people if len(mention) == 1]
     together = [tuple(people)] if len(people) == len(said.people) else [(key,) for each in said.people for key in each]
-    if happened and {"join", "joined", "created", "registered"}.isdisjoint(said.spoken):
+    if happened and {"join", "joined", "created", "registered", "sign"}.isdisjoint(said.spoken):
         return [GatehouseAudit(ref=email) for emails in together for email in emails]
     asks_who = said.act != "why" and (said.act or said.question in {"who", "who's", "what", "is", "when"})
     is_known = said.act in CHANGES.keys() - {"make"} | {"show"} or {*people} <= said.known.sites_of.keys()
-    asks_who = asks_who and is_known and said.site != "" and "sites" not in said.words
+    sites = {site for email in people for site in said.known.sites_of.get(email, ())}
+    is_one = said.site or {*sites} <= {said.known.site} or said.act in CHANGES  # or all sites are looked at
+    asks_who = asks_who and is_known and is_one and said.site != "" and "sites" not in said.words
     return [
         MembersShow(emails) if asks_who and (not segment or said.act in CHANGES) else MembersWhy(emails, segment)
         for emails in together
@@ -1097,26 +1074,18 @@ def _show_views(said: Sentence) -> Shown:
     found = TOPICS.find(said.included)
     topics = {topic for topic, _ in found} | ({"freezes"} if said.act == "freeze" else set())
     words = {said.words[place] for _, places in found for place in places} | SEVERAL
-    is_of_rights = said.act in CHANGES or not {"change", "edit", "touch"}.isdisjoint(said.spoken)
-    is_of_rights = is_of_rights and said.question in {"may", "can", "am", "do", "why"}
-    is_other = said.question in {"can", "may"} and not said.kinds  # “can bob delete rules”
-    topics |= {"whoami"} if is_of_rights and (is_other or "i" in said.words or "who" in said.filters) else set()
     back = _look_back(said)
     is_done = said.question not in {"is", "are"} and not PAST.isdisjoint(said.words)
     happened = said.filters.get("who", ("@me",))[0] != "@me" or said.act == "history" or is_done
     topics |= {"audit"} if happened or said.since or (back and said.question) else set()
     # “Temporary changes” are about one thing.
     topics -= {"audit"} if len(topics) > 1 and (not back or "digest" in topics) else set()
-    topics -= {"pending"} if said.question == "who" or "whoami" in topics else set()  # “who can approve”
-    if "help" in topics and "status" not in topics and not said.urls:
-        return [GatehouseHelp()], frozenset(said.words)
-    words |= {"did", "last", "latest"} if "audit" in topics else set()
     return [view() for view in VIEWS if view.verb in topics], frozenset(words)
 
 
 def _look_back(said: Sentence) -> str | None:
     """Return since when a text asks what happened, in words that `GatehouseAudit` takes."""
-    texts = [said.since, said.start and said.start.as_typed, *said.other_times]
+    texts = [said.since, said.start and said.start.as_typed, *said.other_times] * ("between" not in said.words)
     for words in [text.replace("the weekend", "saturday").split() for text in texts if text]:
         since = " ".join(words[words[0] in {"since", "on", "at", "over"} :])
         if parse_since(since) and {"tomorrow", "next"}.isdisjoint(words):
@@ -1129,16 +1098,12 @@ def _show_lists(said: Sentence) -> Shown:
     having, lacking = next(iter(said.segments), None), next(iter(said.lacking), None)
     if said.act == "export":
         return [MembersExport(segment=having) if said.is_about_members else RulesExport()], SEVERAL | {"list"}
-    if said.act == "import":
-        return [MembersImport() if said.is_about_members else RulesImport()], frozenset()
     sites = [*said.known.sites.values()] if said.site == "" or "sites" in said.words else [None]
     if having or lacking:
         is_once = sum(word in LACKING - {"but"} for word in said.words) == 1  # “not without” isn't understood
         words = SEVERAL | LACKING if lacking and is_once else SEVERAL - {"both"}
         lists = [MembersList(segment=each, without_segment=lacking) for each in said.segments or (None,)]
         return [replace(each, site=site) for each in lists for site in sites], words | {"both", "sites"}
-    if said.act not in {"", "show"} and not said.filters:
-        return [], frozenset()
     if said.filters.keys() - {"who"} and ("type" in said.filters or not PRONOUNS & {*said.words}):
         is_of_members = said.is_about_members and said.filters.keys() <= MembersList.parts().keys()
         return [MembersList() if is_of_members else RulesList()], word_set("all every ones only nothing else")

@@ -62,14 +62,14 @@ VERBS_OF: Final = map_words(
         "edit": "edit modify correct",
         "copy": "copy clone make_a_copy",
         "grant": "grant give upgrade allow let",
-        "revoke": "revoke take pull strip downgrade withdraw should_not_be shouldn't_be should_lose",
+        "revoke": "revoke take pull strip withdraw should_not_be shouldn't_be should_lose",
         "offboard": "offboard ban kick kick_out left_the_company has_left has_quit is_gone leaves leaving out_of_everything "
         "out_everywhere wants_out go_from_everywhere remove…everywhere delete…everywhere",
         "move": "move put…in put…into is_now new_mail new_email new_address new_adress moved_to changed…mail changed…email",
-        "unfreeze": "unfreeze lift lift…freeze",
+        "unfreeze": "unfreeze lift lift…freeze cancel…freeze",
         "freeze": "freeze no_changes nobody_touch nobody_touches nobody_should_touch nobody_must_touch nobody_should_change",
         "undo": "undo undone revert rollback roll_back take_back take_it_back take_that_back put_it_back bring_it_back",
-        "export": "export download",
+        "export": "export download as_csv as_excel csv_of",
         "import": "import upload",
         "show": "show send_me get view info find search list see open look ls grep",
         "why": "why explain trace test check match log…in log_in log_into sign…in sign_in",
@@ -77,7 +77,7 @@ VERBS_OF: Final = map_words(
     }
 )
 """What each verb asks for."""
-LOOKING: Final = word_set("show why history export import unfreeze")
+LOOKING: Final = word_set("show why history export import")
 """What changes nothing."""
 OFTEN_NOUNS: Final = word_set(
     "on off new log get look start stop check test match open help info view list block point change set update let make left "
@@ -138,21 +138,17 @@ TYPES: Final = map_words(
 )
 TOPICS: Final = map_words(
     {
-        "check": "dead_rules loop loops looping circles too_many_redirects duplicates do_the_same doing_the_same shadowed "
-        "fighting conflict broken…rules anything_broken in_circles spins spinning back_and_forth never_loads never_fire twice",
-        "segments": "segments plan tier tiers",
-        "groups": "groups folders which_group",
+        "check": "dead_rules loop loops looping too_many_redirects duplicates do_the_same doing_the_same shadowed twice",
+        "segments": "segments each_segment per_segment plan tier",
+        "groups": "groups folders",
         "digest": "handover digest summary overview overnight",
-        "freezes": "frozen freeze freezes froze locked nobody_changes nobody_touches no_changes",
-        "pending": "pending approved waiting queue approve reject deny approval approvals request requests asked_for asking_for",
-        "planned": "timers expire expires expiring temporary ends ending planned plans scheduled starts reverts reverted live "
-        "running_out runs_out run_out coming_up upcoming on_hold going_to will by_itself gonna automatically",
-        "audit": "change changes changed changing happened happen miss undo override overrides lately",
-        "status": "service services health healthy status broken everything_up everything_ok everything_green connection down "
-        "hangs is_it_you bot_slow you_slow you_up just_me timing_out reachable respond outage offline",
-        "whoami": "perms permissions permission rights role allowed whoami can_i_do can…do need…approval need…approvals "
-        "approvals…need second_person",
-        "help": "help_me need_help commands how_do how_to how_can how_would i_type are_you what_can_you what_do_you",
+        "freezes": "frozen freeze freezes locked",
+        "pending": "pending approved waiting approve approval approvals request requests asked_for asking_for",
+        "planned": "timers expire expires expiring temporary ends ending planned plans scheduled starts reverts "
+        "live running_out runs_out run_out going_to will by_itself gonna automatically",
+        "audit": "change changes changed happened miss",
+        "status": "services healthy status broken everything_ok down hangs is_it_you outage",
+        "whoami": "permissions rights allowed whoami can_i_do need…approval approvals…need second_person",
     }
 )
 """Words for what Gatehouse has a view of."""
@@ -173,14 +169,11 @@ NO_NAMES: Final = frozenset().union(
     *(re.split("[_…]", verb) for verb in VERBS_OF),
     word_set(
         ", and or plus types must as because lost lose loses asks tries tried pays paid left keeps more again first second "
-        "last one newest oldest other same next permanent ones touching touch called named someone somebody anyone anybody"
+        "last one newest oldest other same next permanent ones touching touch called named someone somebody anyone anybody "
+        "since until till"
     ),
 )
 """Words beside a part of a name that don't belong to it."""
-NAMING: Final = word_set("is are does do has did was had a an any the called named about for there our")
-"""Words before a name."""
-CORRECT: Final = [*filter(str.isalpha, (*VERBS_OF, *sorted(ASKING), *TOPICS, *TYPES, *sorted(MEMBERS)))]
-"""Words of which a word that isn't understood may be a typo."""
 AFTER_ALL: Final = ".,;:!?…"
 """Punctuation that may follow a word and means nothing."""
 
@@ -213,7 +206,8 @@ IMPOSSIBLE: Final = _read_impossible(
     """
 Gatehouse knows no IP addresses: rules match URLs. > rules new block > ip ips vpn firewall
 Gatehouse can’t tell countries, browsers or visitors apart: rules match URLs. > > visitors country countries geo europe germany
-    russia user_agent chrome safari googlebot bots crawlers iphone android device devices my_browser mobile_users cookie cookies
+    russia chrome safari googlebot bots crawlers iphone android device devices my_browser mobile_users cookie cookies
+No rule asks for the browser: a UserAgent rule changes what is sent. > rules list type:useragent > user_agent user_agents
 Rules have no order: of two that match a URL, either may act. > rules check > priority what_order win_over above_the wins
 A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test rollout rotate
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 307 404 410 status_code
@@ -232,18 +226,19 @@ A change has one start and one end: it can’t repeat. > > daily weekly every_da
     every_sunday every_morning weekdays weekends cron
 Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > restart dns certificate cert ssl cache
 The policy says who may do what: ask about one person, with `whoami who:@name`. > gatehouse whoami > who_can_approve
-    who_can_delete who_can_change who_can_switch who_can_edit who_may who_must can…approve admin
+    who_can_delete who_can_change who_can_switch who_can_edit who_may who_must who_approves can…approve let…approve
+    allow…approve give…rights admin
 Gatehouse can’t tell what is still needed; a list can be sorted by the last change. > rules list sort:changed > still_need
-    still_needed unused stale long_time longest oldest ages nobody…touched
+    still_needed unused stale long_time longest oldest ages nobody…touched haven't…touched
 Gatehouse reads English only. > gatehouse help > ich eine sind mir alle und wer warum nicht für mach schalte quién qué está quiero
-Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall on_duty rota pager call_me page_me ping phone_number
-Gatehouse knows who has a segment, not what it opens. > members segments > people_see get_to_see
-Gatehouse knows no orders, payments or courses. > beside > orders parcel invoice invoices did…pay
+Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall on_duty rota pager call_me you_page please_page ping
+Gatehouse knows no orders, payments or courses. > beside > orders parcel invoice invoices refund did…pay
 Gatehouse undoes one change of its own at a time, on its card. > gatehouse audit > how_it_was how_they_were as_it_was
 Lists can’t show what has no segment or group. > > no_segment no_segments no_group not_in_any_group without_any
+One sentence is one change: take away one thing, then give the other. > > swap
 Gatehouse can’t compare two things, or do “the same” for another. > > difference_between diff_between compare same_as
-Gatehouse lists and changes the members of one site at a time. > members list > not_on_site members…both are_on_both
-Members are changed by name, or as `#1-20` of a list. > > give…everyone grant…everyone take…everyone revoke…everyone all_vips
+Gatehouse lists and changes the members of one site at a time. > members list > not_on_site members…both on_both
+Members are changed by name, or as `#1-20` of a list. > > give…everyone grant…everyone take…everyone revoke…everyone
 """
 )
 """What can't be done, by the words that ask for it. It is told where a text isn't understood as a whole."""

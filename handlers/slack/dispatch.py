@@ -247,7 +247,7 @@ class Dispatcher:
         # What was stored is of another reading.
         caller = replace(act.caller, shorthand=None)
         readings = await self._guesses.readings_of(typed, act.command, error, caller)
-        if not (readings.commands or readings.meant or readings.missing or readings.impossible):
+        if readings == Readings():
             return None
         if (meant := runs_at_once(readings)) is not None:
             if readings.unread:  # an answer to a part is for who asked, not for the channel

@@ -63,8 +63,9 @@ class Guesses:
         """
         is_sentence = any((getattr(command, name, None) or "").count(" ") > 1 for name in ("what", "text", "change"))
         is_sentence |= isinstance(error, NothingToUndo) and not any(map(str.isdigit, error.asked or "0"))  # “undo that”
-        is_typo = isinstance(error, UnknownSegment) and error.meant
-        if is_typo or (isinstance(error, NotOne) and error.gap) or (isinstance(error, NOT_THERE) and not is_sentence):
+        is_typo = (isinstance(error, UnknownSegment) and error.meant) or (isinstance(error, NoMember) and error.again)
+        is_said = is_sentence or isinstance(error, NothingToExport)
+        if is_typo or (isinstance(error, NotOne) and error.gap) or (isinstance(error, NOT_THERE) and not is_said):
             return Readings()  # the command is otherwise as it should be, or others may have the name
         if isinstance(error, Unclear) and error.lacks and not typed[1].partition(" ")[2]:
             return Readings()  # the verb of a command alone: what it is about is asked
@@ -80,7 +81,11 @@ class Guesses:
             return replace(readings, unread=readings.unread or (typed[1],), missing=tuple(known.missing))
         asks = typed[1].endswith("?") and isinstance(error, Unclear) and readings.commands  # “freeze on?” wants no form
         is_better = error and not asks and not isinstance(error, NOT_THERE) and says_better(error, readings)
-        if command in (*readings.commands, *readings.meant) or is_better:
+        is_only_near = not (readings.commands or readings.meant or readings.missing or readings.impossible)
+        is_only_near &= not isinstance(error, Unclear) or not readings.nearest
+        is_said = is_sentence or (getattr(command, "text", None) or "") in known.segments
+        is_only_near |= isinstance(error, NothingToExport) and not is_said
+        if command in (*readings.commands, *readings.meant) or is_better or is_only_near:
             return Readings()
         return readings
 
@@ -98,7 +103,7 @@ class Guesses:
         """
         zone = zone_of((await self._gatehouse.access.directory.person(caller.user)).tz)
         known = await self._known_names(caller)
-        if readings.unread or readings.nothing or readings.is_guess:
+        if readings.unread or readings.nothing or readings.is_guess or not readings.commands:
             context = Context(known.titles, zone, known.people)
             meant = [await self._fix_times(each, caller) for each in readings.meant]
             return reading_view.unclear_message(readings, meant, context, asked=asked)

@@ -99,6 +99,7 @@ class Answer:
     meant: tuple[Command, ...] = ()
     shown: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    nearest: tuple[Command, ...] = field(default=(), compare=False)
 
 
 @cache
@@ -155,9 +156,9 @@ def answer_to(sentence: Sentence) -> Answer:
         searched = filter(
             None, [getattr(alone, "text", None)]
         )  # the list says so above its rows, and where it has none
-        return Answer(at_once=(alone,), told=(*told, *searched))
+        return Answer(at_once=(alone,), nearest=readings.nearest, told=(*told, *searched))
     shown = tuple(thing for one in readings.meant for thing in _named_things(one))
-    return Answer(offered=readings.commands, meant=readings.meant, shown=shown, told=told)
+    return Answer(offered=readings.commands, meant=readings.meant, nearest=readings.nearest, shown=shown, told=told)
 
 
 def _is_clear(command: Command) -> bool:
@@ -196,7 +197,7 @@ def verdict(sentence: Sentence, answer: Answer) -> Verdict:
     is_told = bool(sentence.tells) and all(told & {*re.split(r"\W+", each.casefold())} for each in sentence.tells)
     if not sentence.means:
         return Verdict.ASKED if is_told or (is_shown and (answer.told or len(said) > 1)) else Verdict.MISSED
-    if (is_shown or means & {normal_form(one) for one in answer.meant}) and not any(
+    if (is_shown or means & {normal_form(one) for one in (*answer.meant, *answer.nearest)}) and not any(
         one.writes for one in answer.at_once
     ):
         return Verdict.ASKED

@@ -293,7 +293,7 @@ async def test_names_that_could_not_be_read_are_said(workspace: Sandbox, alice: 
 async def test_what_was_understood_is_in_the_form(workspace: Sandbox, alice: Colleague) -> None:
     """Of what was left out, the form asks for the end."""
     answer = await alice.says("/rules off Old shop until the sale ends")
-    await alice.clicks(answer, "Switch off…", opens="How long?")
+    await alice.clicks(answer, "Switch off: Old shop to new shop…", opens="How long?")
 
     assert "Switch off “Old shop to new shop”" in alice.form
 
@@ -340,17 +340,14 @@ async def test_a_form_opens_for_who_is_called_so_and_more_than_a_form_is_offered
     assert writes(workspace) == 0
 
 
-async def test_a_reason_in_quotes_is_shown_without_them(alice: Colleague) -> None:
-    await alice.says('/rules off Old shop because "it loops until friday"')
-    shown = alice.slack_text(await alice.sees_change(of="Old shop"))
-    assert "“it loops until friday”" in shown
+async def test_beside_what_is_not_understood_stands_the_form_of_what_people_ask_for_so(
+    workspace: Sandbox, alice: Colleague
+) -> None:
+    answer = await alice.says("/members get Tara Unger out of beta, her trial flopped", SUPPORT)
+    await alice.clicks(answer, "Revoke access: tara.unger@example.com…", opens="Revoke access")
 
-
-async def test_a_path_is_asked_of_which_host(alice: Colleague) -> None:
-    reply = await alice.says("/rules which /zonk")
-    assert "Where `shop.example.com/zonk` goes" in alice.slack_text(reply)
-    await alice.clicks(reply, "Check URL")
-    await alice.sees("No rule changes `https://shop.example.com/zonk`")
+    assert "beta" in alice.form
+    assert writes(workspace) == 0
 
 
 async def test_a_new_member_is_added_to_the_site_that_is_named(alice: Colleague) -> None:

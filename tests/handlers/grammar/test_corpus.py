@@ -138,8 +138,8 @@ def is_shown_anyway(word: str, answer: Answer) -> bool:
         else SEVERAL | {*TOPICS, "but", "audit", "only", "nothing", "else", "switched"}
     )
     idle |= {"last", "latest"} if isinstance(shown, GatehouseAudit | GatehouseDigest) else frozenset()
-    is_time = isinstance(shown, RulesHistory) and parse_since(word) is not None
-    return is_time or word in idle | {"since", "until"} or word in " ".join(answer.told).casefold()
+    is_time = (isinstance(shown, RulesHistory) and parse_since(word)) or word in (getattr(shown, "at", None) or "")
+    return bool(is_time) or word in idle | {"since", "until"} or word in " ".join(answer.told).casefold()
 
 
 def says_nothing(word: str, made: Sequence[Command]) -> bool:
