@@ -615,7 +615,7 @@ def _offer(said: Sentence) -> Readings | None:
     is_unclear |= (bool(said.other_times) and "again" in said.words) or (said.kinds == "url url" and "of" in said.led)
     is_unclear |= said.kinds == "url url" and "named" in said.words  # “make script A to B named C”
     is_unclear |= act == "undo" and said.since is not None
-    is_unclear |= said.kinds == "person" and act == "delete" and "from" in said.words
+    is_unclear |= act == "delete" and "from" in said.words
     if not 0 < len(changes) <= MAX_READINGS or said.site == "" or is_unclear:
         return None
     idle = _idle_in_changes(said, changes)
@@ -642,7 +642,7 @@ def _offer(said: Sentence) -> Readings | None:
     if not unread:
         return Readings(changes)
     is_joined = not {"and", "both", "&", "+"}.isdisjoint(said.spoken) or all(len(refs_of(each)) < 2 for each in changes)
-    is_another = not is_joined or (said.part and said.stranger)
+    is_another = not (said.act and is_joined) or (said.part and said.stranger)
     impossible = find_impossible(said) if said.verb != "rename" else None
     if is_another or (impossible and impossible.nearest != BESIDE):
         return None
@@ -773,8 +773,9 @@ def _set_destination(said: Sentence) -> list[Command]:
     is_so = all(any((pair.destination or "").endswith(url) for pair in pairs) for url in said.urls[1:])
     if said.led[0] not in TO | {"at"} or not is_so or any(rule.rule_type != "Redirect" for rule in rules):
         return []  # “update sitemap.xml after the catalogue change”
-    sources = [pair.source.value or "" for pair in pairs if pair.source]
-    return _set(said, "destination", _with_host(said.urls[0], said, *sources[:1]))
+    there = [url for pair in pairs[:1] for url in (pair.destination, pair.source and pair.source.value) if url]
+    values = [url for beside in there or [""] for url in _with_host(said.urls[0], said, beside)]
+    return _set(said, "destination", [*dict.fromkeys(values)])  # of two hosts, which one is asked
 
 
 def _set_name(said: Sentence) -> list[Command]:
@@ -916,7 +917,7 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
     idle = (FILLERS - PRONOUNS - REVERSING - (frozenset() if is_card else SAYING)) | words
     idle |= {"since", "until", *(NEGATIONS if is_card else ())} if said.question else set()
     is_past = any(isinstance(each, RECORDS) for each in shown)
-    idle -= set() if is_past else {"when", "why", "each", *({"who"} if is_card else ())} - {said.question}
+    idle -= set() if is_past else {"when", "why", "each", "just", *({"who"} if is_card else ())} - {said.question}
     idle -= {"how"} if re.search(r"\bhow (to|(do|can|would|could|should) \w+)\b", " ".join(said.spoken)) else set()
     idle -= {"who"} if all(each.service == "rules" for each in shown) and not is_past else set()
     no_reasons = {"why"} if {RulesList, RulesShow} & {*map(type, shown)} else set()
