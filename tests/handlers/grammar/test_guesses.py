@@ -133,7 +133,6 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/gatehouse lift the freeze on shop.example.com", asks(RulesList(url="shop.example.com"))),
     ("/rules Old shop off for 2h, it is broken", shows(RulesShow(OLD))),
     (f"/members {ANNA} left, remove her vip everywhere", shows(MembersShow((ANNA,)))),
-    ("/rules Old shop shows an error, what's going on", shows(RulesList("old shop"))),
     # Nobody can tell
     ("@Gatehouse what is going on", NOTHING),
     ("/rules " + "block " * 2000, NOTHING),
