@@ -13,7 +13,7 @@ TABLE: Final = "nearest.tsv"
 LEAST: Final = 20
 """What the words of a text weigh at least for a command, or it isn't one of those."""
 EVERY: Final = "·"
-"""Stands in every text: its weight is how often a command is asked for."""
+"""A mark that every text has; its weight is how often a command is asked for."""
 
 
 def _read_table(text: str) -> Mapping[type[Command], Mapping[str, int]]:
