@@ -160,6 +160,14 @@ def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: s
             assert parse(reading.service, reading.write()) == reading, "what is offered is a command as text"
 
 
+def test_a_change_of_a_member_is_made_where_they_are() -> None:
+    for email, sites in KNOWN.sites_of.items():
+        for text in ("give {} beta", "remove {}", "take beta from {}"):
+            offered = read("members", text.format(email), KNOWN).commands
+            made_on = {each.site or KNOWN.site for each in offered if each.writes}
+            assert set() < made_on <= {*sites}, (email, text)
+
+
 def test_what_nothing_is_called_so_is_told() -> None:
     assert read("rules", "bring back the winter sale popup", KNOWN).nothing == "winter sale popup"
     assert read("members", "grant no.body@example.com vip", KNOWN).commands == (MembersShow(("no.body@example.com",)),)
