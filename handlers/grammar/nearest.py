@@ -1,33 +1,33 @@
-"""Rank the commands by how people ask for them. The words of each, with what they weigh, are counted: ``make nearest``."""
+"""Rank the commands by how people ask for them: a logistic regression over the words of a text, fitted by ``make nearest``."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from importlib.resources import files
+from math import exp
 from typing import Final
 
 from handlers.grammar.command import Command
 from handlers.grammar.parser import ALL
 
 TABLE: Final = "nearest.tsv"
-LEAST: Final = 20
-"""What the words of a text weigh at least for a command, or it isn't one of those."""
+UNIT: Final = 100
+"""Of the weights in the table, this many are one."""
+LEAST: Final = 0.05
+"""How likely a command is at least, or it isn't one of those."""
 EVERY: Final = "·"
-"""A mark that every text has; its weight is how often a command is asked for."""
+"""A mark that every text has: its row says how often each command is asked for."""
+
+_HEAD, *_ROWS = (row.split("\t") for row in files(__package__).joinpath(TABLE).read_text("utf-8").splitlines())
+KINDS: Final = [next(kind for kind in ALL if f"{kind.service} {kind.verb}" == name) for name in _HEAD[1:]]
+WEIGHTS: Final = {word: tuple(map(int, weights)) for word, *weights in _ROWS}
 
 
-def _read_table(text: str) -> Mapping[type[Command], Mapping[str, int]]:
-    kinds = {f"{kind.service} {kind.verb}": kind for kind in ALL}
-    rows = (row.split("\t") for row in text.splitlines())
-    weights = {name: (each.rpartition(" ") for each in words) for name, *words in rows}
-    return {kinds[name]: {word: int(weight) for word, _, weight in words} for name, words in weights.items()}
-
-
-WEIGHTS: Final = _read_table(files(__package__).joinpath(TABLE).read_text("utf-8"))
-"""For each command the words that tell it, and how much each does."""
-
-
-def rank_commands(words: Collection[str]) -> list[type[Command]]:
-    """Return the commands that a text with these *words* may ask for, the likeliest first."""
-    scores = {kind: sum(weights.get(word, 0) for word in (EVERY, *words)) for kind, weights in WEIGHTS.items()}
-    return sorted((kind for kind in scores if scores[kind] > LEAST), key=lambda kind: -scores[kind])
+def rank_commands(words: Collection[str]) -> Mapping[type[Command], float]:
+    """Return the commands that a text with these *words* may ask for, each with how likely it does; the likeliest first."""
+    said = [word for word in words if word in WEIGHTS]
+    odds = [exp(sum(each) / UNIT) for each in zip(*(WEIGHTS[word] for word in (EVERY, *said)), strict=True)]
+    chances = sorted(
+        ((each / sum(odds), kind) for each, kind in zip(odds, KINDS, strict=True)), key=lambda pair: -pair[0]
+    )
+    return {kind: chance for chance, kind in chances if chance >= LEAST and any(map(str.isalpha, said))}

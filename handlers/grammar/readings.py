@@ -258,12 +258,12 @@ def read(root: str, text: str, known: Known) -> Readings:
     is_clear = readings.commands and not (readings.unread or readings.is_guess)
     if readings.meant or is_clear:
         return readings
-    ranked, answer = rank_commands(clues_of(said)), runs_at_once(readings)
+    chances, answer = rank_commands(clues_of(said)), runs_at_once(readings)
     is_of_one = isinstance(answer, CARDS) or getattr(answer, "ref", None)
-    likely = ranked[: 1 if isinstance(answer, VIEWS) else 2]
-    is_unlikely = answer is not None and not is_of_one and type(answer) not in likely
-    readings = replace(readings, is_guess=readings.is_guess or is_unlikely)
-    return replace(readings, nearest=tuple(_find_nearest(said, readings, ranked)))
+    least = 0.4 if isinstance(answer, VIEWS) else 0.1
+    is_likely = answer is None or is_of_one or chances.get(type(answer), 0) >= least
+    readings = replace(readings, is_guess=readings.is_guess or not is_likely)
+    return replace(readings, nearest=tuple(_find_nearest(said, readings, [*chances])))
 
 
 def clues_of(said: Sentence) -> frozenset[str]:
@@ -276,14 +276,14 @@ def clues_of(said: Sentence) -> frozenset[str]:
 
 
 def _find_nearest(said: Sentence, readings: Readings, ranked: Sequence[type[Command]]) -> list[Command]:
-    """Return the first two of *ranked* that aren't among *readings*, with what the text names; only those that are likelier
+    """Return the first three of *ranked* that aren't among *readings*, with what the text names; only those that are likelier
     than what is answered.
     """
     there, answer = {type(each) for each in (*readings.commands, *readings.meant)}, type(runs_at_once(readings))
     likelier = takewhile(lambda kind: kind is not answer, ranked)
     another = {"rules": "members", "members": "rules"}.get(said.root)
     others = (kind for kind in likelier if kind not in there and kind.service != another)
-    near = [begin(said, kind) for kind in islice(others, 2)]
+    near = [begin(said, kind) for kind in islice(others, 3)]
     is_alone = near and len(readings.unread) == 1 and not (said.people or said.rules or said.urls)
     word = _find_said(said) or ("".join(readings.unread) if is_alone and " " not in readings.unread[0] else "")
     search = MembersList(word) if said.is_about_members else RulesList(word)

@@ -7,8 +7,9 @@ is counted, too, but for what is held out.
 from __future__ import annotations
 
 import math
+import random
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -18,10 +19,12 @@ from handlers.grammar.readings import clues_of, take_apart
 from tests.harness.corpus import CORPUS, KNOWN, Sentence, parse_exact, sentences
 
 SAID: Final = CORPUS / "said.tsv"
-KEPT: Final = 100
-"""Words of each command."""
-OFTEN: Final = 0.2
-"""How much it counts how often a command is asked for."""
+LEAST: Final = 4
+"""How often a word is said at least, or it tells nothing."""
+ROUNDS: Final = 12
+STEP: Final = 0.05
+SHRINK: Final = 1e-3
+"""How much a weight is drawn back to nothing at each step."""
 SAME: Final = {"rules make": "rules new", "rules set": "rules edit", "gatehouse inspect": "gatehouse pending"}
 PEOPLE: Final = frozenset({"alice", "bob", "cara", "dan"})
 """Colleagues of those who typed it."""
@@ -46,32 +49,28 @@ def clues(where: str, says: str) -> frozenset[str]:
     return clues_of(take_apart("" if where.startswith("@") else where.removeprefix("/"), says, KNOWN)) - PEOPLE
 
 
-def count_words(some: Sequence[Asked]) -> Mapping[str, Mapping[str, int]]:
-    """For each command the words that tell it, and what they weigh: of a sentence, its rare words weigh most."""
+def fit(some: Sequence[Asked]) -> tuple[Sequence[str], Mapping[str, Sequence[float]]]:
+    """Fit a logistic regression: return the names of the commands, and how much each word that is said often tells for each."""
     found = Counter(word for words, _ in some for word in words)
-    rare = {word: math.log((1 + len(some)) / count) for word, count in found.items() if count > 1}
-    weights: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for words, names in some:
-        of_sentence = {word: rare[word] for word in sorted(words) if word in rare}
-        length = math.hypot(*of_sentence.values())
-        for word, weight in of_sentence.items():
-            weights[names[0]][word] += weight / length
-    often = Counter(names[0] for _, names in some)
-    table = {}
-    for name, of_command in sorted(weights.items()):
-        length = math.hypot(*of_command.values())
-        most = sorted(of_command, key=lambda word: (-of_command[word], word))[:KEPT]
-        kept = {word: round(100 * rare[word] * of_command[word] / length) for word in most}
-        table[name] = {nearest.EVERY: round(100 * OFTEN * math.log(often[name] / len(some)))} | kept
-    return table
+    names = sorted({first for _, (first, *_) in some})
+    weights = {word: [0.0] * len(names) for word in (nearest.EVERY, *sorted(found)) if found.get(word, LEAST) >= LEAST}
+    for words, (first, *_) in [*some] * ROUNDS:
+        of_sentence = [weights[word] for word in (nearest.EVERY, *sorted(words)) if word in weights]
+        odds = [math.exp(sum(column)) for column in zip(*of_sentence, strict=True)]
+        misses = [each / sum(odds) - (name == first) for each, name in zip(odds, names, strict=True)]
+        for of_word in of_sentence:
+            of_word[:] = [one - STEP * (miss + SHRINK * one) for one, miss in zip(of_word, misses, strict=True)]
+    return names, weights
 
 
 def main() -> None:
-    worked_with = [one for one in sentences() if not one.is_held_out]
-    table = count_words([*asked_before(), *asked_in_corpus(worked_with)])
-    rows = ("\t".join([name, *(f"{word} {weight}" for word, weight in words.items())]) for name, words in table.items())
-    Path(nearest.__file__).with_name(nearest.TABLE).write_text("\n".join(rows) + "\n", "utf-8")
-    sys.stdout.write(f"{len(table)} commands\n")
+    asked = [*asked_before(), *asked_in_corpus(one for one in sentences() if not one.is_held_out)]
+    random.Random(0).shuffle(asked)
+    names, table = fit(asked)
+    rows = [[word, *(str(round(nearest.UNIT * weight)) for weight in weights)] for word, weights in table.items()]
+    text = "".join("\t".join(row) + "\n" for row in [["", *names], *rows])
+    Path(nearest.__file__).with_name(nearest.TABLE).write_text(text, "utf-8")
+    sys.stdout.write(f"{len(names)} commands, {len(table)} words\n")
 
 
 if __name__ == "__main__":

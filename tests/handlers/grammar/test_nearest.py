@@ -9,7 +9,7 @@ import pytest
 from handlers.blocks.buttons import command_text
 from handlers.changes.command_form import read_begun
 from handlers.grammar.command import Command
-from handlers.grammar.nearest import WEIGHTS, rank_commands
+from handlers.grammar.nearest import KINDS, rank_commands
 from handlers.grammar.parser import ALL
 from handlers.grammar.readings import begin, read, take_apart
 from tests.harness.corpus import KNOWN, sentences
@@ -33,16 +33,16 @@ def name_of(kind: type[Command]) -> str:
 
 def test_most_commands_are_among_the_nearest_three_of_what_is_held_out() -> None:
     asked = list(asked_in_corpus(one for one in sentences() if one.is_held_out))
-    found = [not {*names}.isdisjoint(map(name_of, rank_commands(words)[:3])) for words, names in asked]
+    found = [not {*names}.isdisjoint(map(name_of, [*rank_commands(words)][:3])) for words, names in asked]
 
     assert 100 * sum(found) >= LEAST * len(asked) > 0
 
 
 def test_every_command_has_its_words_but_menus_and_those_that_are_counted_with_others() -> None:
-    assert {name_of(kind) for kind in ALL if kind.verb} - SAME.keys() == {*map(name_of, WEIGHTS)}
+    assert {name_of(kind) for kind in ALL if kind.verb} - SAME.keys() == {*map(name_of, KINDS)}
 
 
-@pytest.mark.parametrize("kind", WEIGHTS, ids=name_of)
+@pytest.mark.parametrize("kind", KINDS, ids=name_of)
 def test_each_command_is_begun_with_what_a_text_names_as_its_form_reads_it(kind: type[Command]) -> None:
     for text in NAMED:
         begun = begin(take_apart("", text, KNOWN), kind)
