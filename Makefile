@@ -66,7 +66,7 @@ mutants: develop ## which of ten changed conditions the nearest tests don't noti
 corpus: develop ## how much of what people say is understood, also of what no code was written for; BAD=bad lists the rest
 	@$(BIN)/python -m tests.harness.corpus $(BAD)
 
-nearest: develop ## fit which words tell for which command, from what people typed, into handlers/grammar/nearest.tsv
+nearest: develop ## fit how strongly each word suggests each command, from what people typed, into handlers/grammar/nearest.tsv
 	@$(BIN)/python -m tests.harness.nearest
 
 bench: develop ## Gatehouse beside a careful bot, a tutorial bot and a bare loop, as one table, into docs/benchmarks.md

@@ -16,7 +16,7 @@ UNIT: Final = 100
 LEAST: Final = 0.05
 """How likely a command is at least, or it isn't one of those."""
 EVERY: Final = "·"
-"""A mark that every text has: its row says how often each command is asked for."""
+"""A mark that every text has: its row is for how often each command is asked for."""
 
 _HEAD, *_ROWS = (row.split("\t") for row in files(__package__).joinpath(TABLE).read_text("utf-8").splitlines())
 KINDS: Final = [next(kind for kind in ALL if f"{kind.service} {kind.verb}" == name) for name in _HEAD[1:]]

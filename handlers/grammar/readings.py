@@ -260,7 +260,7 @@ def read(root: str, text: str, known: Known) -> Readings:
         return readings
     chances, answer = rank_commands(clues_of(said)), runs_at_once(readings)
     is_of_one = isinstance(answer, CARDS) or getattr(answer, "ref", None)
-    least = 0.4 if isinstance(answer, VIEWS) else 0.1
+    least = 0.4 if isinstance(answer, VIEWS) else 0.1  # a view has nothing of what the text names
     is_likely = answer is None or is_of_one or chances.get(type(answer), 0) >= least
     readings = replace(readings, is_guess=readings.is_guess or not is_likely)
     return replace(readings, nearest=tuple(_find_nearest(said, readings, [*chances])))

@@ -1,7 +1,7 @@
-"""Count the words with which people ask for each command: ``make nearest`` writes what `handlers.grammar.nearest` reads.
+"""Fit how strongly words suggest commands: ``make nearest`` writes what `handlers.grammar.nearest` reads.
 
 `SAID` has what people typed to earlier readers, each with the commands that come nearest to it, the likelier first. The corpus
-is counted, too, but for what is held out.
+is fitted to, too, but for what is held out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.harness.corpus import CORPUS, KNOWN, Sentence, parse_exact, sentences
 
 SAID: Final = CORPUS / "said.tsv"
 LEAST: Final = 4
-"""How often a word is said at least, or it tells nothing."""
+"""How often a word is said at least, or it suggests nothing."""
 ROUNDS: Final = 12
 STEP: Final = 0.05
 SHRINK: Final = 1e-3
@@ -50,7 +50,7 @@ def clues(where: str, says: str) -> frozenset[str]:
 
 
 def fit(some: Sequence[Asked]) -> tuple[Sequence[str], Mapping[str, Sequence[float]]]:
-    """Fit a logistic regression: return the names of the commands, and how much each word that is said often tells for each."""
+    """Fit a logistic regression: return the commands, and how strongly each word that is said often suggests each."""
     found = Counter(word for words, _ in some for word in words)
     names = sorted({first for _, (first, *_) in some})
     weights = {word: [0.0] * len(names) for word in (nearest.EVERY, *sorted(found)) if found.get(word, LEAST) >= LEAST}
