@@ -46,12 +46,12 @@ def variants(url: Url) -> Iterator[tuple[NearKind, Url]]:
             continue
 
 
-def near_miss(rule: Rule, url: Url, others: Variants) -> NearMiss | None:
+def near_miss(rule: Rule, url: Url, others: Variants, groups: Groups | None) -> NearMiss | None:
     """Return the first near miss of *rule* for *url*; None where it has none. *others*: the `variants` of *url*."""
     for number, pair in enumerate(rule.pairs or (), start=1):
         source = pair.source
         if source is not None and source.value and (why := _why_near(source, url, others)) is not None:
-            return NearMiss(rule, number, *why)
+            return NearMiss(rule, number, *why, _why_off(rule, url, groups))
     return None
 
 
@@ -117,7 +117,7 @@ def judge_all(rules: Iterable[Rule], url: Url, groups: Groups | None = None) -> 
     others = tuple(variants(url))
     for rule in rules:
         found = judge(rule, url, groups)
-        yield found if found is not None else near_miss(rule, url, others)
+        yield found if found is not None else near_miss(rule, url, others, groups)
 
 
 NumberedPairs = Iterable[tuple[int, Pair]]

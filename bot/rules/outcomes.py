@@ -115,12 +115,13 @@ class NearKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """A rule that would match but for one difference. *better*: the correct value; empty where it isn't known."""
+    """A rule that would match but for one difference. *better*: the correct value, where it is known; *off*: why it is off."""
 
     rule: Rule
     pair: int
     kind: NearKind
     better: str = ""
+    off: tuple[Off, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,24 +69,17 @@ def _verdict_line(rule: Rule, verdict: Verdict | None) -> str:
 
 def _why_not(verdict: Verdict | None, url: Url) -> str:
     match verdict:
-        case NearMiss():
-            words = near_text(verdict, url)
-        case Undecidable():
-            words = undecidable_text(verdict)
+        case NearMiss() | Undecidable():
+            words = reason_text(verdict, url)
         case _:
             return ""
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def near_text(miss: NearMiss, url: Url) -> str:
-    """Return why *miss* doesn't match, and whether it is off besides."""
-    return esc(near_reason(miss, url), 200) + ("" if miss.rule.active else "; off")
-
-
-def undecidable_text(one: Undecidable) -> str:
-    """Return why *one* can't be judged, and why it is off, if it is."""
-    off = f"; {off_words(one.off)}" if one.off else ""
-    return esc(f"{one.why}{off}", 200)
+def reason_text(one: NearMiss | Undecidable, url: Url) -> str:
+    """Return why *one* doesn't match, or can't be judged, and why it is off, if it is."""
+    why = near_reason(one, url) if isinstance(one, NearMiss) else one.why
+    return esc("; ".join([why, *([off_words(one.off)] if one.off else [])]), 200)
 
 
 def _rule_buttons(rule: Rule, verdict: Verdict | None, url: Url) -> list[Block | None]:

@@ -226,12 +226,10 @@ def _no_effect_lines(route: Route, but: Match | None) -> Iterator[str]:
     step = route.first
     idle = [match for match in step.active if match.idle]
     off = [match for match in step.acting if match.off and match is not but]
-    near = sorted(
-        (miss for miss in step.near if miss.rule.active or not step.changing), key=lambda miss: not miss.rule.active
-    )
+    near = sorted((miss for miss in step.near if not (miss.off and step.changing)), key=lambda miss: bool(miss.off))
     if near:
         title = "Near miss" if len(near) == 1 else "Near misses"
-        yield _rules_with_reasons(title, [(miss.rule, match_view.near_text(miss, step.url)) for miss in near])
+        yield _rules_with_reasons(title, [(miss.rule, match_view.reason_text(miss, step.url)) for miss in near])
     if idle:
         yield _rules_with_reasons("Also matches, changes nothing", [(match.rule, "") for match in idle])
     if off:
@@ -242,7 +240,7 @@ def _no_effect_lines(route: Route, but: Match | None) -> Iterator[str]:
         )
     if unjudged := {one.rule.id: one for each in reversed(route.steps) for one in each.undecidable}:
         told = sorted(unjudged.values(), key=lambda one: bool(one.off))
-        yield _rules_with_reasons("Can’t tell", [(one.rule, match_view.undecidable_text(one)) for one in told])
+        yield _rules_with_reasons("Can’t tell", [(one.rule, match_view.reason_text(one, step.url)) for one in told])
 
 
 def _rules_with_reasons(title: str, rules: Sequence[tuple[Rule, str]]) -> str:

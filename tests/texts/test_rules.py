@@ -67,7 +67,7 @@ Only for page domain `blog.example.com`, method `GET`
 """,
             "a near miss that is off, and what matches is off": """\
 (white_circle) No rule changes `https://shop.example.com/old/`, but there is a near miss
-Near miss: “Winter sale” (differs only in the trailing slash; off)
+Near miss: “Winter sale” (differs only in the trailing slash; it is off)
 [Details]  [Share in channel]\
 """,
             "tracking parameters": """\
@@ -204,7 +204,7 @@ Its source: `https://shop.example.com/old`
             "it nearly matches, and is off": """\
 (white_circle) “Old shop to new shop” doesn’t match
 `https://shop.example.com/OLD`
-Differs only in case; off.
+Differs only in case; it is off.
 Its source: `https://shop.example.com/old`
 [Edit…]  [Show]  [Check all rules]\
 """,
