@@ -60,7 +60,7 @@ class Rest:
     def take_filters(self, *names: str) -> dict[str, str]:
         """Take ``name:value`` words of these names, also with a space before the value, and return all values by name.
 
-        Other words, such as URLs, are left. Raises Unclear for two values of one name.
+        Other words, such as URLs, are left. Raises Unclear for no value, or two, of one name.
         """
         left, words = [], iter(self.words)
         for word in words:
@@ -68,6 +68,8 @@ class Rest:
             if match and match[1].lower() in names and not match[2].startswith("//"):
                 following = None if match[2] else next(words, None)
                 name, value = match[1].lower(), following.text if following else match[2].strip('"')
+                if not value:
+                    raise self.unclear_error(f"Write a value after {name}:, or leave it out.")
                 if (first := self.filters.setdefault(name, value)) != value:
                     raise self.unclear_error(f"Only one {name}: works at a time, not {first[:40]} and {value[:40]}.")
             else:

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.text.wall_times import WallTime
@@ -221,6 +221,7 @@ def test_any_text_is_a_command_or_unclear(service: str, text: str) -> None:
 @pytest.mark.slow
 @settings(max_examples=3000, deadline=None)
 @given(service=st.sampled_from(sorted(VERBS)), verb=st.integers(0, 40), text=NOISE)
+@example(service="members", verb=0, text="SITE:")
 def test_any_words_after_a_verb_read_back_or_are_unclear(service: str, verb: int, text: str) -> None:
     names = sorted(VERBS[service])
     try:
