@@ -63,18 +63,18 @@ class Cost:
     def note_call(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
         ours = code.co_filename.startswith(OURS) and code.co_filename != DRIVER
-        self.calls += event == "call" and ours and frame.f_lasti <= _begins(code)
+        is_call = event == "call" and not code.co_name.endswith("comp>")  # which Python 3.12 doesn't call
+        self.calls += is_call and ours and frame.f_lasti <= _begins(code)
 
     def within(self, most: Cost) -> bool:
         """Whether it commits and reads as often as *most* says, and calls no more often."""
         return (self.commits, self.reads) == (most.commits, most.reads) and self.calls <= most.calls
 
 
-REQUEST: Final = Cost(commits=6, reads=6, calls=1_450)
-APPROVAL: Final = Cost(commits=8, reads=9, calls=1_600)
-SWITCH: Final = Cost(commits=8, reads=5, calls=1_850)
-"""Measured: 1,300, 1,490 and 1,700 calls, a twentieth of which turns texts that came as numbers back into those. Once they were
-1,410, 2,299 and 1,694.
+REQUEST: Final = Cost(commits=6, reads=6, calls=1_380)
+APPROVAL: Final = Cost(commits=8, reads=9, calls=1_520)
+SWITCH: Final = Cost(commits=8, reads=5, calls=1_660)
+"""Measured: 1,280, 1,410 and 1,550 calls, a twentieth of which turns texts that came as numbers back into those.
 
 Each time that a worker is woken once more before the end is seen, it looks once more for what is due, in some 20 calls: on a
 machine that other tests keep busy, up to three times. How many pieces random ids are read in makes up to 20 calls more or less.
