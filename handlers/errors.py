@@ -236,13 +236,14 @@ class BadFilter(Refusal):
 
 
 class TimeIsFar(Refusal):
-    """A request for a change from or until a *time* that is more than a year ahead."""
+    """A request for a change from or until a *time* that *means* a moment more than a year ahead."""
 
     time: str
+    means: datetime
 
     def words(self) -> Words:
         then = "Choose an earlier time, or leave it out and switch it yourself."
-        return Words(f"{code(self.time)} is more than a year ahead.", next=then)
+        return Words(f"{code(self.time)} means {self.means:%Y-%m-%d}, more than a year ahead.", next=then)
 
 
 class TimeIsSkipped(Refusal):

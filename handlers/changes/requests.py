@@ -233,7 +233,7 @@ async def _resolve_time(
     if moment is None or moment <= now:  # it may have passed before a request whose process died was resumed
         raise TimeIsPast(time.as_typed)
     if moment > now + timedelta(seconds=MAX_DURATION_SECONDS):
-        raise TimeIsFar(time.as_typed)
+        raise TimeIsFar(time.as_typed, moment.astimezone(zone))
     shown = zone_of(time.wall.zone) if time.wall is not None and time.wall.zone else zone
     return moment, f"{moment.astimezone(shown):%H:%M} {shown.key}"
 

@@ -39,7 +39,8 @@ def entries(
     """
     looked_for, unread = _filters_text(filters, command), unshown_line(filters.unreadable)
     if not page.items:
-        return empty_message(":mag:", f"{nothing_text(unread)} is on record{looked_for}.", unread + elsewhere)
+        more = f"Only what Gatehouse did is.{unread}{elsewhere}"
+        return empty_message(":mag:", f"{nothing_text(unread)} is on record{looked_for}.", more)
     told = [
         row(change, facts, public=public, more=_action_of_another(entry, change))
         if (change := changes.get(entry.change_id)) is not None

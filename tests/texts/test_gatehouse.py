@@ -171,7 +171,7 @@ Grant Anna Berg access to “vip” on blog `anna.berg@example.com` · denied by
 @alice: “she upgraded” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 [Refresh]  [Share in channel]\
 """,
-            "audit, nothing": "(mag) Nothing is on record by @alice since 2026-11-21 01:24 UTC about “Old shop”.",
+            "audit, nothing": "(mag) Nothing is on record by @alice since 2026-11-21 01:24 UTC about “Old shop”.\nOnly what Gatehouse did is.",
             "history": """\
 History of “Old shop to new shop”
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
