@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from bot.changes.freezing import NoFreeze
+from bot.changes.refusals import UnknownChange
 from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
@@ -39,7 +40,7 @@ from handlers.slack.reply import Caller
 TIMEOUT: Final = 2.0
 """Seconds that the services have to list what exists: without names, URLs and emails are still recognised."""
 
-NOT_THERE: Final = (NothingToUndo, NothingToExport, NoFreeze)
+NOT_THERE: Final = (NothingToUndo, NothingToExport, NoFreeze, UnknownChange)
 MISUNDERSTOOD: Final = (Unclear, NotOne, NotOneGroup, BadEmail, NoMember, UnknownSegment, *NOT_THERE)
 """Errors of a command that names nothing that exists, so that its text may mean something else."""
 
@@ -110,7 +111,7 @@ class Guesses:
         expanded = [await self._resolve(each, caller, known) for each in readings.commands]
         # Of several, those that would change something; where none would, a click says who made it so.
         found = [each for each in expanded if not _is_switched(each, known.by_id)]
-        note = "" if found else "That is so already: nothing would change."
+        note = "" if found else "Its own switch is so already: nothing would change."
         fixed = [await self._fix_times(each, caller) for each in found or expanded]
         undos = {each.change for each in fixed if isinstance(each, GatehouseUndo)}
         led_to = {each or "": title_of_undo(await find_undo(each, caller, self._gatehouse)) for each in undos}
