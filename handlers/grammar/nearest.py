@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from importlib.resources import files
-from math import exp
+from math import exp, inf
 from typing import Final
 
 from handlers.grammar.command import Command
@@ -26,8 +26,8 @@ WEIGHTS: Final = {word: tuple(map(int, weights)) for word, *weights in _ROWS}
 def rank_commands(words: Collection[str]) -> Mapping[type[Command], float]:
     """Return the commands that a text with these *words* may ask for, each with how likely it does; the likeliest first."""
     said = [word for word in words if word in WEIGHTS]
-    odds = [exp(sum(each) / UNIT) for each in zip(*(WEIGHTS[word] for word in (EVERY, *said)), strict=True)]
-    chances = sorted(
-        ((each / sum(odds), kind) for each, kind in zip(odds, KINDS, strict=True)), key=lambda pair: -pair[0]
-    )
-    return {kind: chance for chance, kind in chances if chance >= LEAST and any(map(str.isalpha, said))}
+    columns = zip(*(WEIGHTS[word] for word in (EVERY, *said)), strict=True)
+    odds = {kind: exp(sum(column) / UNIT) for kind, column in zip(KINDS, columns, strict=True)}
+    total = sum(odds.values()) if any(map(str.isalpha, said)) else inf
+    likely = sorted(odds, key=lambda kind: -odds[kind])
+    return {kind: odds[kind] / total for kind in likely if odds[kind] / total >= LEAST}

@@ -42,18 +42,17 @@ def with_reading_line(message: Message, command: Command, titles: Mapping[str, s
     if not (text := command_text(with_name(command, titles))):
         return message
     words = f"Read as {code(slash(text), 400)}"
-    told = [messages.section("\n".join(lines))] if (lines := _doubts(readings, command)) else []
+    told = [messages.section("\n".join(lines))] if (lines := _doubts(readings)) else []
     nearest = [_button(each, f"near{number}", Context(titles)) for number, each in enumerate(readings.nearest)]
     return messages.message(message.text, [*told, *messages.actions(nearest), messages.context(words), *message.blocks])
 
 
-def _doubts(readings: Readings, command: Command | None = None) -> list[str]:
-    """Return the lines about what can't be done, and what was not understood of the answer of *command*."""
+def _doubts(readings: Readings) -> list[str]:
+    """Return the lines about what can't be done, and what was not understood."""
     unread, lines = readings.unread, [f"*{readings.impossible.says}*"] if readings.impossible else []
     lines += [f"I don’t know {quote(readings.nothing, 60)}."] if readings.nothing else []
     quoted = ", ".join(quote(each, 60) for each in unread)  # all of them: each may be half of the wish
-    rest = " The list isn’t narrowed down by it." if isinstance(command, RulesList | MembersList) else ""
-    return [*lines, f":warning: *I’m not sure what to do with* {quoted}.{rest}"] if unread else lines
+    return [*lines, f":warning: *I’m not sure what to do with* {quoted}."] if unread else lines
 
 
 def unclear_message(readings: Readings, meant: Sequence[Command], context: Context, *, asked: str) -> Message:
@@ -73,8 +72,7 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
     buttons = [_button(each, number, context) for number, each in enumerate(meant)]
     if not any(buttons):
         lines += ["Did you mean one of these?"] if shown or readings.nearest else []
-        labels = {_thing_label(each, context): each for each in reversed(shown)}  # of two that look the same, the first
-        buttons = [run_button(label, each, number) for number, (label, each) in enumerate(reversed(labels.items()))]
+        buttons = [run_button(_thing_label(each, context), each, number) for number, each in enumerate(shown)]
     buttons += [_button(each, f"near{number}", context) for number, each in enumerate(readings.nearest)]
     if readings.missing:
         buttons = [*buttons, run_button("Check status", GatehouseStatus(), "status")]
@@ -85,21 +83,22 @@ def unclear_message(readings: Readings, meant: Sequence[Command], context: Conte
 
 def _button(command: Command, number: int | str, context: Context) -> Block | None:
     """Return the button of *command*: what would change something, or isn't whole, opens its form."""
+    command = _as_form(command) if isinstance(command, RulesMake) else command
     is_whole = all(getattr(command, name) for name, part in command.parts().items() if part.missing)
     if is_whole and not command.writes:
         return run_button(_thing_label(command, context), command, number)
-    if isinstance(command, RulesMake):
-        return _change_button(command)
-    things = [*refs_of(command), getattr(command, "group", None)]
-    named = join_words([context.titles.get(each, each) for each in things if each])
-    times = "".join(f", {each.as_typed}" for each in (command.start, command.expiry) if each and not each.at)
-    return ask_button(f"{command.title()}{named and ': '}{named}{times}…", command, number)
+    others = (getattr(command, name, None) for name in ("group", "what"))
+    things = [context.titles.get(each, each) for each in (*refs_of(command), *others) if each]
+    named = join_words(things) if len(things) < 3 else f"{len(things)} {command.service}"
+    times = (each.as_typed for each in (command.start, command.expiry) if each and not each.at)
+    more = "".join(f", {each}" for each in (*getattr(command, "segments", ()), command.site, *times) if each)
+    return ask_button(f"{command.title()}{named and ': '}{named}{more}…", command, number)
 
 
 def _thing_label(command: Command, context: Context) -> str:
     """Return the name of the thing that a button shows."""
     named = context.titles.get(command.ref or "", command.ref) or getattr(command, "text", None)
-    named = named or ", ".join(command.emails)
+    named = named or ", ".join(refs_of(command))
     match command:
         case RulesShow():
             return str(named)
@@ -130,7 +129,8 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str, facts:
             label = {"query": "Any query", "below": "All below"}.get(getattr(each, "match", None) or "", each.title())
             blocks += _reading_blocks(each, context, turn_button(label, each, number))
         return messages.message("Which one do you mean?", [*blocks, *footer])
-    buttons = [_do_it_button(first, SHOWN if facts else "0"), _change_button(first)]
+    change = run_button("Change…", _as_form(first), "change") if isinstance(first, RulesMake) else None
+    buttons = [_do_it_button(first, SHOWN if facts else "0"), change]
     blocks = [*_reading_blocks(first, context), *map(messages.section, filter(None, (facts, note)))]
     return messages.message(sentence(first, context), [*blocks, *messages.actions(buttons), *footer])
 
@@ -166,10 +166,8 @@ REQUESTS: Final = MembersRemove | MembersOffboard | MembersMove | RulesDelete
 """Commands that only post a card, which shows everything and waits for approval."""
 
 
-def _change_button(command: Command) -> Block | None:
-    """Return the button of the form, filled in, where there is one."""
-    said = {name: getattr(command, name, None) for name in RulesNew.parts()}
-    return run_button("Change…", RulesNew(**said), "change") if isinstance(command, RulesMake) else None
+def _as_form(command: RulesMake) -> RulesNew:
+    return RulesNew(**{name: getattr(command, name, None) for name in RulesNew.parts()})
 
 
 def _warned_sentence(command: Command, context: Context) -> str:

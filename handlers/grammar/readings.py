@@ -32,7 +32,7 @@ from handlers.gatehouse.commands import (
 from handlers.grammar.command import FILTER, Command, Unclear
 from handlers.grammar.fields import NUMBER, expand_rows, reason_in
 from handlers.grammar.known import MAX_READINGS, Known, Names, word_set
-from handlers.grammar.nearest import rank_commands
+from handlers.grammar.nearest import KINDS, WEIGHTS, rank_commands
 from handlers.grammar.parser import LISTS, parse, refs_of
 from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at, wish_in_reason
 from handlers.grammar.tokens import WEB, Word, clean_text, split, strip_email, urls_typed
@@ -106,15 +106,15 @@ MAX_WORDS: Final = 60
 """Nothing in a longer text is looked up, since names are searched for at each of its words."""
 MAX_PART_WORDS: Final = 4
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
-NOISE: Final = re.compile(
-    r"(?i)\b(?:from now on|oh no|but only(?= for (?:\d|one|two|the next)| until| till))\b,? ?|,? (?:please|pls|thanks|thx)[.!]*$"
-)
-OF_PEOPLE: Final = word_set("grant revoke offboard")
+NOISE: Final = re.compile(r"(?i)\bbut only(?= for \d| until| till)|,? (?:please|pls|thanks|thx)[.!]*$")
+EXPLAINING: Final = word_set("i i'm i've we we're we've she she's he he's they they're it it's its")
+"""The first words of what explains a wish, in a clause of its own."""
 NAME: Final = re.compile(r"(?=.{3})[^\W\d_]+(?:[-’'][^\W\d_]+)*")
 ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?")
 HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
 FILTERS: Final = {part.shown.partition(":")[0]: name for kind in LISTS for name, part in kind.parts().items()}
 MENTION: Final = re.compile(r"<@[^<>]+>|@(?!gatehouse)[\w.-]+", re.IGNORECASE)
+ALL: Final = (RulesList(), MembersList())
 RECORDS: Final = (RulesHistory, GatehouseAudit, GatehouseDigest)
 CARDS: Final = (RulesShow, RulesWhich, RulesHistory, MembersShow, MembersWhy)
 """Commands that show all of one thing, or of each that is named."""
@@ -122,6 +122,8 @@ VIEWS: Final[tuple[type[Command], ...]] = (
     *(RulesCheck, MembersSegments, RulesGroups, GatehousePending, GatehousePlanned, GatehouseFreezes),
     *(GatehouseDigest, GatehouseAudit, GatehouseStatus, GatehouseWhoami),
 )
+SURELY: Final = 0.4
+"""How likely a view is at least that is answered at once, or of which no word was said: it has nothing that a text names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +176,6 @@ class Sentence:
     """The words that are parts of names."""
     spoken: list[str] = field(default_factory=list)
     """The words that are neither in quotes nor a whole name."""
-    asked: list[str] = field(default_factory=list)
-    """Those up to the end of the first sentence with a verb: what follows explains."""
     filters: dict[str, tuple[str, str]] = field(default_factory=dict)
     """What a list can be narrowed down by: for each field of commands, its value, and the words that say it."""
     groups: list[str] = field(default_factory=list)
@@ -185,6 +185,8 @@ class Sentence:
     act: str = ""
     verb: str = ""
     question: str = ""
+    chances: Mapping[type[Command], float] = field(default_factory=dict)
+    """How likely it asks for each command: of those that are likely at all, the likeliest first."""
 
     def add(self, typed: str) -> None:
         self.typed.append(typed)
@@ -235,9 +237,14 @@ class Sentence:
         """The keys of all rules, or of all people, that are named; of a single unclear one, each of its keys, to choose from."""
         mentions = self.rules or self.people
         unclear = [mention for mention in mentions if len(mention) > 1]
-        if not unclear or not (SEVERAL - {"both"}).isdisjoint(self.words):
+        are_two = [*map(len, mentions)] == [2] and "both" in self.words and {"one", "second"}.isdisjoint(self.words)
+        if not unclear or are_two or not (SEVERAL - {"both"}).isdisjoint(self.words):
             return [tuple(dict.fromkeys(key for mention in mentions for key in mention))] if mentions else []
         return [(key,) for key in unclear[0]] if len(mentions) == 1 else []
+
+    def likeliest(self, *kinds: type[Command]) -> Any:
+        """Return which of *kinds* it asks for, the first of them where that isn't known."""
+        return max(kinds, key=lambda kind: self.chances.get(kind, 0))
 
     def find_left(self, idle: Collection[str]) -> list[str]:
         """Return the words left over that aren't *idle*, as they were typed; adjacent ones are joined."""
@@ -254,57 +261,66 @@ def read(root: str, text: str, known: Known) -> Readings:
     if len(split(clean_text(text))) + text.count(",") > MAX_WORDS:
         return Readings()
     said = take_apart(root, text, known)
-    readings = _offer(said) or _answer(said)
-    is_clear = readings.commands and not (readings.unread or readings.is_guess)
-    if readings.meant or is_clear:
+    offer = _offer(said)
+    if offer and not {type(each) for each in offer.meant or offer.commands} <= {*KINDS} - said.chances.keys():
+        return offer
+    readings, likeliest = _answer(said), next(iter(said.chances), Command)
+    if likeliest.writes and not (readings.commands or readings.impossible or said.find_left(FILLERS | PRONOUNS)):
+        parse(likeliest.service, likeliest.verb)  # which asks for what is missing
+    if (answer := runs_at_once(readings)) is not None:
+        is_of_one = isinstance(answer, CARDS) or any(getattr(answer, name, None) for name in ("ref", "text"))
+        least = SURELY if isinstance(answer, VIEWS) else 0.1
+        readings = replace(readings, is_guess=not (is_of_one or said.chances.get(type(answer), 0) >= least))
+    if readings.commands and not (readings.unread or readings.is_guess):
         return readings
-    chances, answer = rank_commands(clues_of(said)), runs_at_once(readings)
-    is_of_one = isinstance(answer, CARDS) or getattr(answer, "ref", None)
-    least = 0.4 if isinstance(answer, VIEWS) else 0.1  # a view has nothing of what the text names
-    is_likely = answer is None or is_of_one or chances.get(type(answer), 0) >= least
-    readings = replace(readings, is_guess=readings.is_guess or not is_likely)
-    return replace(readings, nearest=tuple(_find_nearest(said, readings, [*chances])))
+    return replace(readings, nearest=tuple(_find_nearest(said, readings)))
 
 
 def clues_of(said: Sentence) -> frozenset[str]:
     """Return what tells which command a text asks for: its words, but no names, and marks for the kinds of what it has."""
     names = {*said.named, *said.known.sites, *map(str.casefold, (*said.segments, *said.lacking))}
     parts = ("expiry", "start", "since", "question", "because")
+    is_new = not {key for mention in said.people for key in mention} <= said.known.sites_of.keys()
     marks = [f"/{said.root}", *said.kinds.split(), said.act, *(name for name in parts if getattr(said, name))]
+    marks += ["new"] * is_new + ["several"] * (len(said.people or said.rules) > 1)
     words = (word for word in said.spoken if word.replace("'", "").isalpha() and word not in names)
     return frozenset([*words, *(f"<{mark}>" for mark in marks)])
 
 
-def _find_nearest(said: Sentence, readings: Readings, ranked: Sequence[type[Command]]) -> list[Command]:
-    """Return the first three of *ranked* that aren't among *readings*, with what the text names; only those that are likelier
+def _find_nearest(said: Sentence, readings: Readings) -> list[Command]:
+    """Return the three likeliest commands that aren't among *readings*, with what the text names; only those that are likelier
     than what is answered.
     """
     there, answer = {type(each) for each in (*readings.commands, *readings.meant)}, type(runs_at_once(readings))
-    likelier = takewhile(lambda kind: kind is not answer, ranked)
-    another = {"rules": "members", "members": "rules"}.get(said.root)
-    others = (kind for kind in likelier if kind not in there and kind.service != another)
-    near = [begin(said, kind) for kind in islice(others, 3)]
-    is_alone = near and len(readings.unread) == 1 and not (said.people or said.rules or said.urls)
-    word = _find_said(said) or ("".join(readings.unread) if is_alone and " " not in readings.unread[0] else "")
-    search = MembersList(word) if said.is_about_members else RulesList(word)
-    searched = [search] if word and search not in readings.commands else []
-    return [*searched, *near]
+    likelier = takewhile(lambda kind: kind is not answer, said.chances)
+    others = (kind for kind in likelier if kind not in there)
+    near = [begun for kind in islice(others, 3) for begun in begin(said, kind)]
+    rare = [word for word in " ".join(readings.unread).casefold().split() if word.isalpha() and word not in WEIGHTS]
+    word = _find_said(said) or (rare[0] if rare and {RulesList, MembersList} & {*said.chances} else "")
+    search = [MembersList(word) if said.is_about_members else RulesList(word)] if word else []
+    return [*(each for each in search if each not in readings.commands), *near[:4]]
 
 
-def begin(said: Sentence, kind: type[Command]) -> Command:
-    """Return the command of *kind* with what the text has for it; what it needs besides is empty."""
-    (keys,) = said.choices if len(said.choices) == 1 else ((),)
+def begin(said: Sentence, kind: type[Command]) -> list[Command]:
+    """Return the command of *kind* with what the text has for it, for each of its choices; what it needs besides is empty."""
+    keys = dict.fromkeys((key,) for mention in said.rules or said.people for key in mention)
+    return [*dict.fromkeys(_begin(said, kind, each) for each in said.choices or keys or [()])]
+
+
+def _begin(said: Sentence, kind: type[Command], keys: Collection[str]) -> Command:
     rules, people = (keys, ()) if said.rules else ((), keys)
-    named = {"refs": rules, "emails": people, "email": people, "segments": said.segments, "segment": said.segments}
+    segments = said.segments if len(said.segments) < 2 or {"and", "+", "&"} & {*said.spoken} else []  # “from A to B”
+    named = {"refs": rules, "emails": people, "email": people, "segments": segments, "segment": segments}
     named |= {"source": said.urls, "destination": said.urls[1:], "url": [url for url in said.urls if "://" in url]}
-    named |= {"ref": keys if kind is not RulesWhich else (), "group": [said.known.titles[key] for key in said.groups]}
-    named |= {"switch": [said.act] * (said.act in {"on", "off"})}
+    refs = keys if kind is GatehouseAudit else rules if kind is not RulesWhich else ()
+    named |= {"ref": refs, "group": [said.known.titles[key] for key in said.groups]}
+    named |= {"switch": [said.act] * (said.act in {"on", "off"}), "what": _find_frozen(said)}
     values: dict[str, Any] = {}
     for name, part in kind.parts().items():
         things = tuple(named.get(name, ()))
         if things or part.missing:
             values[name] = things if name in {"refs", "emails", "segments"} else next(iter(things), "")
-    return next(iter(_read_back(said, [kind(**values)])), kind(**values))
+    return _fill(said, kind(**values))
 
 
 def runs_at_once(readings: Readings) -> Command | None:
@@ -329,7 +345,7 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
         asks = any(kind.verb in ASKING for kind in error.about)
         asks |= {each.service for each in readings.commands}.isdisjoint({kind.service for kind in error.about})
         is_begun = any(kind.writes and kind.verb in readings.unread for kind in error.about)
-        is_other = error.lacks == RulesMake.parts()["type"].missing and not readings.commands  # “make the delay 5 s”
+        is_other = error.lacks == RulesMake.parts()["type"].missing  # “make the delay 5 s”
         return error.has_verb and not ((readings.commands and asks) or is_other) and (is_begun or not has_card)
     name = error.name if isinstance(error, BadEmail) else ""
     return not name or not (_is_sentence(name) or has_card)
@@ -349,25 +365,32 @@ def take_apart(root: str, text: str, known: Known) -> Sentence:
     said, words = Sentence(root, known), split(NOISE.sub("", clean_text(text)))
     left = _take_names(said, _take_reason(said, words))
     said.spoken = ["" if word.quoted else bare(word.text) for word in left]
-    ends = (at for at, word in enumerate(left, 1) if word.text[-1:] in {*".?!"})
-    said.asked = said.spoken[: next((at for at in ends if (VERBS_OF.keys() | ASKING) & {*said.spoken[:at]}), None)]
     for word in _take_times(said, left):
         said.add("," if not word.quoted and _take_form(said, word) else word.text)
     _take_question(said, is_asked=bool(words) and words[-1].text.endswith("?"))
     _take_verb(said)
     _take_segments(said)
     _take_parts(said)
+    said.chances = rank_commands(clues_of(said))
     return said
 
 
 def _take_reason(said: Sentence, words: Sequence[Word]) -> Sequence[Word]:
-    because = word_set("because cause cuz bc coz since")
-    at = next((i for i, word in enumerate(words) if word.keyword in because and 0 < i < len(words) - 1), None)
-    asks = at is not None and (words[at + 1].keyword in ASKING or words[-1].text.endswith("?"))
-    if at is None or asks or parse_time([word.text for word in words], at) is not None:
-        return words  # “since when”, “since yesterday”
-    said.because = reason_in([replace(words[at], text="because"), *words[at + 1 :]])
-    return words[:at]
+    """Take what follows a “because”, or a clause of its own that explains: one that names nothing that could be done."""
+    because, known = word_set("because cause cuz bc coz since"), said.known
+    wishes = {*known.segments, *known.sites, *known.members.words, "should"} | REVERSING | VERBS_OF.keys() - OFTEN_NOUNS
+    for at, word in enumerate(words[1:-1], 1):
+        is_led = word.keyword in because
+        rest = words[at + is_led :]
+        if is_led:
+            is_reason = rest[0].keyword not in ASKING and parse_time([each.text for each in words], at) is None
+        else:
+            is_reason = words[at - 1].text[-1:] in {*",.;!?"} and word.keyword in EXPLAINING
+            is_reason = is_reason and wishes.isdisjoint(bare(each.text) for each in rest)
+        if is_reason and words[-1].text[-1:] != "?":
+            said.because = reason_in([replace(word, text="because"), *rest])
+            return words[:at]
+    return words
 
 
 def _take_names(said: Sentence, words: Sequence[Word]) -> list[Word]:
@@ -469,8 +492,6 @@ def _take_question(said: Sentence, *, is_asked: bool) -> None:
         said.question = after[0]
     elif is_asked or not {"can't", "cant", "cannot", "couldn't", "unable"}.isdisjoint(said.words):
         said.question = "why"
-    elif re.search(r"\b(is it|on or off|off or on)\b", " ".join(said.words)):
-        said.question = "is"  # “the redirect with …, is it on”
 
 
 def _take_verb(said: Sentence) -> None:
@@ -481,9 +502,7 @@ def _take_verb(said: Sentence) -> None:
     for at in range(len(words)):
         is_end = at == last or said.typed[at].endswith(",") or said.after(at) == ","
         may_be_noun = (at != first and not is_end) or (at > 0 and said.question not in {"", "can", "could"})
-        is_no_verb = words[at] == "on" and (
-            (at != first and said.after(at) in {"", "that", "this", "the", "our", "my"}) or said.before(at) == "going"
-        )
+        is_no_verb = words[at] == "on" and at != first and said.after(at) in {"", "that", "this", "the", "our", "my"}
         if is_no_verb or (words[at] in STATUSES and _is_state(said, at)):
             continue
         act, places = VERBS_OF.find_at(words, at) or ("", [])
@@ -507,8 +526,9 @@ def _take_segments(said: Sentence) -> None:
     lacks, segments = False, said.known.segments
     for at, word in enumerate(word.strip("()") for word in said.words):
         name = segments.get(word) or (segments.get(word.removesuffix("s")) if len(word) > MIN_PART else None)
-        if name and said.typed[at][0] not in {*"-–−+"} and name not in (said.segments if lacks else said.lacking):
-            (said.lacking if lacks else said.segments).append(name)
+        here, others = (said.lacking, said.segments) if lacks else (said.segments, said.lacking)
+        if name and said.typed[at][0] not in {*"-–−+"} and name not in others:
+            here += [name] * (name not in here)
             said.take(at)
         elif word in said.known.sites and (said.is_about_members or {*said.words[max(0, at - 2) : at]} & SITES_AFTER):
             is_kept = said.site is not None and said.act in CHANGES  # the second of two sites: a question is about both
@@ -516,7 +536,8 @@ def _take_segments(said: Sentence) -> None:
             said.words[at] = word if is_kept else ""
             near = slice(max(0, at - 2), at)
             said.words[near] = ["" if each in SITES_AFTER else each for each in said.words[near]]
-        lacks = word in LACKING or (lacks and word in IDLE | {"have", "has", "on", "in"})
+        still = lacks and word in {*IDLE, "have", "has", "on", "in"}
+        lacks = still or (word in LACKING and said.before(at) != "nothing")
 
 
 def _take_parts(said: Sentence) -> None:
@@ -534,9 +555,7 @@ def _take_parts(said: Sentence) -> None:
         (said.known.rules, said.rules),
         (said.known.members, said.people),
     ]
-    if said.rules:
-        kinds = kinds[:1]
-    elif said.people or said.root == "members" or (said.act in OF_PEOPLE and said.root != "rules"):
+    if said.people or said.root == "members" or (said.act in {"grant", "revoke", "offboard"} and said.root != "rules"):
         kinds = kinds[:0:-1] if said.root == "members" else kinds[::-1]
     for names, mentions in kinds:
         while keys := _take_longest_part(said, names, is_first=not mentions, least=least):
@@ -547,12 +566,12 @@ def _take_parts(said: Sentence) -> None:
 
 
 def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool, least: int) -> list[str]:
-    """Take the longest part of a name, of *least* words, and return the keys that it may mean."""
-    joins = {"and", "off", *("," if said.part else "")}  # a comma also stands for a whole name
+    """Take the longest part of a name, of *least* words; return the keys that it may mean. A word after a comma names no rule."""
     is_all = names is said.known.members or (said.act in CHANGES and {*said.included} <= NO_NAMES | {""})
     words = said.words if is_all else said.included
     never = FILLERS | REVERSING | SEVERAL | {"", ","}
     for length in range(min(MAX_PART_WORDS, len(words)), least - 1, -1):
+        joins = {"and", "off", "+", "&", *("," if said.part and (length > 1 or names is said.known.members) else "")}
         for at in range(len(words) - length + 1):
             some = said.words[at : at + length]
             text = " ".join(some).replace("-", " ")  # “gift-cards”
@@ -598,33 +617,28 @@ PLACES: Final[Mapping[str, frozenset[str]]] = {
     "gatehouse": word_set("to on any change changes last that it what just did"),
 }
 """The small words that changes have a place for: those of each service, and those that take something away."""
-LEAVING: Final = MembersRevoke | MembersRemove | MembersOffboard
 
 
 def _offer(said: Sentence) -> Readings | None:
     """Return the changes that *said* asks for, or, where something is left over, would ask for; None where it asks for none."""
     asks = said.question and (said.act in {"", *LOOKING} or said.question not in {"can", "could"})
-    asks = asks or "loop" in said.words or (said.act == "redirect" and not LISTED.isdisjoint(said.words))
-    is_grant = said.expiry or re.search(r"\b(needs?|should (also )?(be|have|get))\b", " ".join(said.spoken))
-    act = said.act or ("redirect" if said.urls and said.expiry else "grant" if is_grant else "")  # “anna vip for 7d”
+    act = said.act or "grant" * (next(iter(said.chances), None) is MembersGrant)  # “anna vip for 7d”
     make = None if asks else CHANGES.get(act, {}).get(said.kinds)
     changes = _read_back(said, make(said)) if make else ()
     # A change is of one site; “Hugo vip and Mona beta” gives neither both, and “remove gold from Ines” takes no member away.
-    is_unclear = len(said.segments) > 1 and (len(said.people) > 1 or not ASKING.isdisjoint(said.words))
+    is_unclear = len(said.segments) > 1 and (len(said.people) > 1 or not {"from", *ASKING}.isdisjoint(said.words))
     is_unclear |= act == "move" and bool(said.segments) and (said.verb[:3] != "put" or "out" in said.words)
-    is_unclear |= (bool(said.other_times) and "again" in said.words) or (said.kinds == "url url" and "of" in said.led)
-    is_unclear |= said.kinds == "url url" and "named" in said.words  # “make script A to B named C”
-    is_unclear |= act == "undo" and said.since is not None
+    is_unclear |= said.kinds == "url url" and ("named" in said.words or not {"of", "and"}.isdisjoint(said.led))
     is_unclear |= act == "delete" and "from" in said.words
     if not 0 < len(changes) <= MAX_READINGS or said.site == "" or is_unclear:
         return None
     idle = _idle_in_changes(said, changes)
     unread = _unread(said, changes, idle)
     words = {bare(word) for text in unread for word in re.sub(r"\bon (?=\S)", "", text).split()}
-    others = SEVERAL | STATUSES.keys() | word_set("who when why approve reject switch turn put")
-    verbs = {VERBS_OF.get(word, said.act) for word in words & {*said.asked}} | words & others
+    others = SEVERAL | STATUSES.keys() | word_set("who when why approve reject switch turn put wanted whatever")
+    verbs = {VERBS_OF.get(word, said.act) for word in words} | words & others
     is_one = said.act == "undo" or verbs <= {said.act, *LOOKING, *(["set"] if said.act == "move" else [])}
-    is_one = is_one and (REVERSING - IDLE).isdisjoint({*said.words} & {*said.asked})
+    is_one = is_one and (REVERSING - IDLE).isdisjoint(said.words)
     # “on until I say stop” has another switch than its verb.
     is_one &= not re.search(r"\b(on|off)( (until|for|from|again|,)|$)", " ".join(each or "·" for each in said.words))
     titles = [said.known.titles.get(ref, "").casefold() for each in changes for ref in refs_of(each)]
@@ -641,8 +655,7 @@ def _offer(said: Sentence) -> Readings | None:
         return None  # “old shop off and chat widget on” asks for two changes
     if not unread:
         return Readings(changes)
-    is_joined = not {"and", "both", "&", "+"}.isdisjoint(said.spoken) or all(len(refs_of(each)) < 2 for each in changes)
-    is_another = not (said.act and is_joined) or (said.part and said.stranger)
+    is_another = not said.act or (said.part and said.stranger)
     impossible = find_impossible(said) if said.verb != "rename" else None
     if is_another or (impossible and impossible.nearest != BESIDE):
         return None
@@ -657,7 +670,7 @@ def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
     idle |= {word for rule in rules if rule and said.part for word in fold_name(rule.title).split()}
     for each in changes:
         idle |= PLACES[each.service] | ({"for"} if each.has("segments") else set())
-        idle |= PLACES["leaving"] if isinstance(each, LEAVING) else frozenset()
+        idle |= PLACES["leaving"] if isinstance(each, MembersRevoke | MembersRemove | MembersOffboard) else frozenset()
         idle |= SEVERAL | MEMBERS | {"rules"} if len(refs_of(each)) > 1 else frozenset()
         idle |= word_set("all any anything everything") if not (refs_of(each) or each == GatehouseUndo()) else set()
     idle |= {"everything", "on", "rules"} if said.urls and said.act in {"on", "off"} else set()
@@ -665,24 +678,13 @@ def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
 
 
 def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ...]:
-    """Return *commands* with the times, the reason and the site that were said, as parsed from their own text: a button does
-    what was shown. Those that can't be parsed are left out.
+    """Return *commands* with what was said besides, as parsed from their own text: a button does what was shown. Those that
+    can't be parsed are left out.
     """
-    common = {name: value for name in ("expiry", "start", "because", "site") if (value := getattr(said, name))}
-    past = "last " if {"did", "was", "were", "had"} & {*said.spoken} else "on "
-    starts = re.sub(r"^on (?=\w+day\b)", past, said.start.as_typed) if said.start and not said.expiry else None
-    common |= {"at": said.since or starts}
-    is_sorted = not {"recently", "recent", "newest", "latest", "oldest"}.isdisjoint(said.spoken)
-    common |= {"since": _look_back(said), "sort": "changed" if is_sorted else None}
-    common |= {name: value for name, (value, _) in said.filters.items()}
     read: dict[Command, None] = {}
     for command in commands:
         try:
-            full = command.with_fields(**{name: value for name, value in common.items() if command.has(name)})
-            homes = {site for email in full.emails for site in said.known.sites_of.get(email, ())}
-            if full.writes and full.has("site") and not full.site and said.known.site not in homes and len(homes) == 1:
-                full = full.with_fields(site=homes.pop())
-            again = parse(command.service, full.write())
+            again = parse(command.service, _fill(said, command).write())
         except (Unclear, ValueError):
             continue
         if type(again) is type(command):
@@ -690,11 +692,28 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
     return tuple(read)
 
 
+def _fill(said: Sentence, command: Command) -> Command:
+    """Return *command* with the times, the reason, the site and the filters that were said."""
+    is_timed = not (command.writes and said.other_times)  # of several times it isn't known which is for what
+    names = ("because", "site", *(("expiry", "start") if is_timed else ()))
+    common = {name: value for name in names if (value := getattr(said, name))}
+    past = "last " if {"did", "was", "were", "had"} & {*said.spoken} else "on "
+    starts = re.sub(r"^on (?=\w+day\b)", past, said.start.as_typed) if said.start and not said.expiry else None
+    common |= {"at": said.since or starts}
+    is_sorted = not {"recently", "recent", "newest", "latest", "oldest"}.isdisjoint(said.spoken)
+    common |= {"since": _look_back(said), "sort": "changed" if is_sorted else None}
+    common |= {name: value for name, (value, _) in said.filters.items()}
+    full = command.with_fields(**{name: value for name, value in common.items() if command.has(name)})
+    homes = {site for email in full.emails for site in said.known.sites_of.get(email, ())}
+    if full.writes and full.has("site") and not full.site and said.known.site not in homes and len(homes) == 1:
+        return full.with_fields(site=homes.pop())
+    return full
+
+
 def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) -> tuple[str, ...]:
     """Return what none of *commands* accounts for, as it was typed."""
     is_past = any(getattr(each, "at", None) or isinstance(each, RECORDS) for each in commands)
-    is_past &= not (said.start and (said.start.end or said.since))  # no answer has an end, or two beginnings
-    names = ("expiry", "because", "site") if is_past else ("expiry", "start", "because", "site", "since")
+    names = ("expiry", "because", "site", *(() if is_past and said.act not in CHANGES else ("start", "since")))
     unused = [
         getattr(value, "as_typed", value)
         for name in names
@@ -753,7 +772,8 @@ def _redirect(said: Sentence) -> list[Command]:
     beside = second if urlsplit(second).netloc in said.known.hosts[:1] else ""
     for source in _with_host(first, said, beside):
         (destination,) = _with_host(second, said, source)
-        found = (said.known.by_id[ref] for ref in said.known.rules.find_url(source))
+        refs = said.known.rules.find_url(source) or said.known.rules.find_url(f"{source}/")
+        found = (said.known.by_id[ref] for ref in refs)
         there = [rule.id for rule in found if rule.rule_type == "Redirect" and len(rule.pairs or ()) == 1]
         made += [RulesSet((ref,), (("destination", destination),)) for ref in there]
         if not there:
@@ -818,11 +838,14 @@ def _offboard(said: Sentence) -> list[Command]:
 
 def _freeze(said: Sentence) -> list[Command]:
     """Return the freeze of the hosts or the group that is named, or of everything; none without an end."""
+    named, has_end = _find_frozen(said), said.expiry or (said.start and said.start.end)
+    return [GatehouseFreeze(" ".join(named), said.expiry)] if named and has_end else []
+
+
+def _find_frozen(said: Sentence) -> list[str]:
     groups = [f"group:{said.known.titles[key]}" for key in said.groups[:1]]
     named = [urlsplit(url).netloc for url in said.urls] or groups or [f"segment:{each}" for each in said.segments]
-    named = named or ["everything"] * ("everything" in said.words)
-    has_end = said.expiry or (said.start and said.start.end)
-    return [GatehouseFreeze(" ".join(named), said.expiry)] if named and has_end else []
+    return named or ["everything"] * ("everything" in said.words)
 
 
 Make = Callable[[Sentence], list[Command]]
@@ -869,25 +892,19 @@ def _answer(said: Sentence) -> Readings:
     _take_filters(said)
     commands, words = _look_at(said)
     name, is_of_members = _find_said(said), said.is_about_members
-    if name and not said.kinds and commands in ([], [RulesList()], [MembersList()]):
+    if name and not said.kinds and {*commands} <= {*ALL}:
         search = MembersList(name) if is_of_members else RulesList(name)
         commands, words = [search, *_show_views(said)[0]], frozenset(map(bare, name.split()))
     shown = _read_back(said, commands)[:MAX_READINGS]
     unread = _find_unread(said, shown, words)
-    if unread and said.part and said.filters and RulesList in map(type, shown):
-        shown = tuple(dict.fromkeys([*shown, *_read_back(said, [RulesList()])]))  # the part may be none
-    is_seen = shown and not isinstance(shown[0], RECORDS)
-    impossible = find_impossible(said) if unread or not is_seen or len(said.segments) > 1 or said.site == "" else None
+    impossible = find_impossible(said) if unread or len(shown) != 1 or len(said.segments) > 1 else None
     if said.site == "" and not said.people and said.is_about_members:
         impossible = impossible or IMPOSSIBLE["on_both"]
     asks_may = unread and GatehouseWhoami() in shown and not said.kinds
     if asks_may and not re.search(r"\b(can|may|am|are|do|could) (i|we)\b|\b(i|we) can\b", " ".join(said.spoken)):
         impossible = impossible or IMPOSSIBLE["who_may"]
-    is_bare = not (shown or impossible or said.find_left(FILLERS | PRONOUNS)) and said.root != "members"
-    if is_bare and "rule" in CHANGES.get(said.act, ()):
-        parse("rules", said.act)  # which asks for the rule
     if impossible and not (_is_card(shown) and said.act not in CHANGES and said.question not in {"can", "could"}):
-        shown = tuple(each for each in shown if each not in (RulesList(), MembersList()))
+        shown = tuple(each for each in shown if each not in ALL)
         if impossible.nearest not in {"", BESIDE}:
             shown = tuple(dict.fromkeys([*shown, parse(*impossible.nearest.split(" ", 1))]))
         rest = _find_unread(said, shown, words | {*impossible.words})
@@ -915,12 +932,11 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
     """Return what *shown* and *words* don't account for: a verb of a change, filters that aren't there, and what is left over."""
     is_card = _is_card(shown)
     idle = (FILLERS - PRONOUNS - REVERSING - (frozenset() if is_card else SAYING)) | words
-    idle |= {"since", "until", *(NEGATIONS if is_card else ())} if said.question else set()
     is_past = any(isinstance(each, RECORDS) for each in shown)
+    idle |= {"until", *({"since"} if is_past else ()), *(NEGATIONS if is_card else ())} if said.question else set()
     idle -= set() if is_past else {"when", "why", "each", "just", *({"who"} if is_card else ())} - {said.question}
-    idle -= {"how"} if re.search(r"\bhow (to|(do|can|would|could|should) \w+)\b", " ".join(said.spoken)) else set()
     idle -= {"who"} if all(each.service == "rules" for each in shown) and not is_past else set()
-    no_reasons = {"why"} if {RulesList, RulesShow} & {*map(type, shown)} else set()
+    no_reasons = {"why"} if {RulesList, MembersList, RulesShow} & {*map(type, shown)} else set()
     looks = LOOKING - (set() if is_past else {"history"}) - no_reasons
     is_told = said.act not in {"", *looks} and not (said.question and said.verb in TYPES)
     has = {"status", "type", "who"} if is_card else set()
@@ -929,7 +945,6 @@ def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]
     used = {getattr(each, name, None) for each in shown for name in ("segment", "without_segment")}
     more = [name for name in said.segments if name not in used]
     more += [f"not {name}" for name in said.lacking if name not in used]
-    more += [said.known.titles[key] for key in said.groups if not any(getattr(each, "group", None) for each in shown)]
     told = [*([said.verb] if is_told else []), *filters, *more]
     return tuple(dict.fromkeys([*told, *_unread(said, shown, idle)]))
 
@@ -939,13 +954,9 @@ def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -
     is_stranger = said.stranger and (said.people or _is_card(shown))
     if any({said.root, each.service} == {"rules", "members"} for each in shown) or is_stranger:
         return True
-    if not _is_card(shown):
-        # Several may be about something else, and a list without what to leave out of it is another.
-        is_answer = len(shown) == 1 and said.act not in {*CHANGES, "export", "import"}
-        return bool(unread) and not (
-            is_answer and REVERSING.isdisjoint(bare(word) for each in unread for word in each.split())
-        )
-    return bool(unread) and bool((said.rules and said.part and " " not in said.part) or len(said.people) > 1)
+    is_vague = (said.rules and said.part and " " not in said.part) or len(said.people) > 1
+    sure = [said.chances.get(type(each), 0) >= 0.9 and each not in ALL for each in shown]
+    return bool(unread) and bool(is_vague or not (sure == [True] or _is_card(shown)))
 
 
 def _is_card(shown: Sequence[Command]) -> bool:
@@ -955,9 +966,8 @@ def _is_card(shown: Sequence[Command]) -> bool:
 def find_impossible(said: Sentence) -> Impossible | None:
     """Return what a text asks for and can't be done; a word in quotes, or of a name that is known, asks for nothing."""
     idle = said.named | (MEMBERS if said.root == "members" else frozenset())
-    spoken = ["" if word in idle else word for word in said.asked]
+    spoken = ["" if word in idle else word for word in said.spoken]
     spoken = ["ip" if ADDRESS.fullmatch(word) else "percent" if word[-1:] == "%" else word for word in spoken]
-    spoken[:1] = ["pager" if word == "page" and not spoken[-1].isdigit() else word for word in spoken[:1]]
     found = IMPOSSIBLE.find(spoken)
     is_given = said.act in CHANGES or not {"get", "gets", "into"}.isdisjoint(spoken)
     if len(said.segments) > 1 and not said.people and (is_given or not found):
@@ -974,11 +984,12 @@ def find_impossible(said: Sentence) -> Impossible | None:
 def _take_filters(said: Sentence) -> None:
     """Take what a list can be narrowed down by, with a “not” right before it; and prepositions of what is named."""
     is_of_rules = not said.is_about_members or not {"rule", "rules"}.isdisjoint(said.spoken)
-    others = PRONOUNS | word_set("go goes going went log sign include including")
+    others = PRONOUNS | word_set("go goes going went log sign")
+    turning = (REVERSING | EXCEPT | word_set("incl include includes including even")) - {"only"}
     states = {*STATUSES} & {*said.spoken} if is_of_rules and not {"on", "off"} <= {*said.spoken} else frozenset()
     for at, word in enumerate(said.words):
         before, after = said.before(at), said.after(at)
-        is_turned = not ((REVERSING | EXCEPT) - {"only"}).isdisjoint(said.words[max(0, at - 3) : at])
+        is_turned = not turning.isdisjoint(said.words[max(0, at - 5) : at])
         is_state = _is_state(said, at)
         is_mine = word == "i" and before in {"did", "have"} and said.question and after not in {"miss", "missed"}
         is_type = is_of_rules and word in TYPES and ({*said.spoken} & LISTED or TYPES[word] in {"Redirect", "Cancel"})
@@ -1009,7 +1020,7 @@ def _take_filter(said: Sentence, name: str, value: str, at: int, end: int) -> No
 def _look_at(said: Sentence) -> Shown:
     """Return commands that show each thing that is named, or what is asked for; and the words of the text that they show."""
     (things, words), (views, topics) = _show_things(said), _show_views(said)
-    if things and (not views or not said.part or (" " in said.part and not (said.since and said.question == "what"))):
+    if things and not (views and said.part and said.likeliest(*map(type, [*things, *views])) in map(type, views)):
         return things, words
     is_filtered = said.filters.keys() - {"who"}
     is_list = said.segments or said.lacking or said.act == "export" or is_filtered or not views
@@ -1031,40 +1042,33 @@ def _show_things(said: Sentence) -> Shown:
     shown: list[Command] = [RulesList(url=url.removeprefix("https://")) for url in lists]
     shown = shown or [RulesWhich(url) for url in urls]
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups]
-    ends = {"until", "till", "does", "will"} & {*said.spoken}
-    is_when = said.question == "when" and ("since" in said.spoken or not ends)
-    asks = (said.question or "who" in said.spoken) and {"does", "can", "could", "may", "would"}.isdisjoint(said.spoken)
-    past = PAST - {{"is": "done", "did": "did"}.get(said.question, "")}  # “is that done”, “did she pay”
-    happened = said.act in {"history", "undo"} or is_when or bool(asks and past & {*said.words})
     searches = said.part and said.act in {"", "show"} and len(said.rules) == 1
     if searches := searches and (is_list or (len(said.rules[0]) > 1 and not said.question)):
         shown.append(RulesList(said.part))
     else:
-        is_past = happened or (said.act not in CHANGES and (said.since or said.question in {"was", "were", "had"}))
-        of_rule: type[RulesHistory | RulesShow] = RulesHistory if is_past else RulesShow
+        of_rule = RulesHistory if said.since and said.act not in CHANGES else said.likeliest(RulesShow, RulesHistory)
         shown += [of_rule(key) for mention in said.rules for key in mention]
     shown.sort(key=lambda each: isinstance(each, RulesWhich))  # a path may be one of many hosts
     is_shown = (said.rules and not searches) or said.urls
     words = PAST | ({*TYPES, *(STATUSES if said.question else ())} if is_shown else {"segments"})
-    people = _show_people(said, happened=happened)
     # Neither a list nor who has a segment says what was done.
-    return [*shown, *people], frozenset() if lists or searches or said.segments else words
+    return [*shown, *_show_people(said)], frozenset() if lists or searches or said.segments else words
 
 
-def _show_people(said: Sentence, *, happened: bool) -> list[Command]:
-    """Return why those who are named get in; who they are, or what was done to them, where that is asked."""
+def _show_people(said: Sentence) -> list[Command]:
+    """Return why those who are named get in; who they are, or what was done to them, where that is likelier."""
     segment = next(iter([*said.segments, *said.lacking]), None)
     people = [mention[0] for mention in said.people if len(mention) == 1]
     together = [tuple(people)] if len(people) == len(said.people) else [(key,) for each in said.people for key in each]
-    if happened and {"join", "joined", "created", "registered", "sign"}.isdisjoint(said.spoken):
+    kind = MembersShow if said.act in CHANGES else said.likeliest(MembersShow, MembersWhy, GatehouseAudit)
+    if kind is GatehouseAudit:
         return [GatehouseAudit(ref=email) for emails in together for email in emails]
-    asks_who = said.act != "why" and (said.act or said.question in {"who", "who's", "what", "is", "when"})
     is_known = said.act in CHANGES.keys() - {"make"} | {"show"} or {*people} <= said.known.sites_of.keys()
-    sites = {site for email in people for site in said.known.sites_of.get(email, ())}
-    is_one = said.site or {*sites} <= {said.known.site} or said.act in CHANGES  # or all sites are looked at
-    asks_who = asks_who and is_known and is_one and said.site != "" and "sites" not in said.words
+    homes = (home for email in people for home in said.known.sites_of.get(email, ()))
+    is_one = said.site or said.act in CHANGES or {*homes} <= {said.known.site}  # or all sites are looked at
+    is_card = kind is MembersShow and is_known and is_one and said.site != "" and "sites" not in said.words
     return [
-        MembersShow(emails) if asks_who and (not segment or said.act in CHANGES) else MembersWhy(emails, segment)
+        MembersShow(emails) if is_card and (not segment or said.act in CHANGES) else MembersWhy(emails, segment)
         for emails in together
         if emails
     ]
@@ -1074,14 +1078,10 @@ def _show_views(said: Sentence) -> Shown:
     """Return the view of each topic that is mentioned: what changed, what waits, what is wrong."""
     found = TOPICS.find(said.included)
     topics = {topic for topic, _ in found} | ({"freezes"} if said.act == "freeze" else set())
-    words = {said.words[place] for _, places in found for place in places} | SEVERAL
-    back = _look_back(said)
-    is_done = said.question not in {"is", "are"} and not PAST.isdisjoint(said.words)
-    happened = said.filters.get("who", ("@me",))[0] != "@me" or said.act == "history" or is_done
-    topics |= {"audit"} if happened or said.since or (back and said.question) else set()
-    # “Temporary changes” are about one thing.
-    topics -= {"audit"} if len(topics) > 1 and (not back or "digest" in topics) else set()
-    return [view() for view in VIEWS if view.verb in topics], frozenset(words)
+    views = [view() for view in VIEWS if said.chances.get(view, 0) >= (0.1 if view.verb in topics else SURELY)]
+    shown = {view.verb for view in views}
+    words = {said.words[place] for topic, places in found if topic in shown for place in places}
+    return views, SEVERAL | words
 
 
 def _look_back(said: Sentence) -> str | None:

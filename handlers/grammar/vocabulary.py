@@ -71,7 +71,7 @@ VERBS_OF: Final = map_words(
         "undo": "undo undone revert rollback roll_back take_back take_it_back take_that_back put_it_back bring_it_back",
         "export": "export download as_csv as_excel csv_of",
         "import": "import upload",
-        "show": "show send_me get view info find search list see open look ls grep",
+        "show": "show send_me get view info find search list see open look ls grep going_on",
         "why": "why explain trace test check match log…in log_in log_into sign…in sign_in",
         "history": "history log changed edited touched last_change latest_change",
     }
@@ -87,7 +87,7 @@ OFTEN_NOUNS: Final = word_set(
 IDLE: Final = word_set(
     "a an the please pls kindly thanks thank thx cheers hey hi hello oops gatehouse i i'm i've i'd we me you my our need "
     "needs want wants should is are be of and rule url urls link links page pages site segment group member user customer "
-    "account access address host also too maybe thing things now right asap again immediately instead just"
+    "account access address host also too maybe thing things now right asap again immediately instead just + &"
 )
 """Words that can't make a change another one."""
 ASKING: Final = word_set(
@@ -102,7 +102,7 @@ FILLERS: Final = (
         "to from at into in on for with by its here there then just so still currently getting going goes go gets got happens "
         "happen wrong point points leads end ends up looping loops working longer any anything some many much count stuff rules "
         "members users customers accounts people about tell through able access reach enter get see log content name that own "
-        "say says said writes wrote thats match matches moment under still"
+        "say says said writes wrote thats match matches moment under still -"
     )
 )
 """Words that the answer to a question may leave out."""
@@ -117,7 +117,7 @@ NEGATIONS: Final = word_set(
 """Words that make a question another, but not what answers it, where that shows all of a thing."""
 REVERSING: Final = NEGATIONS | word_set(
     "without except unless only but if instead unblock undelete excluding excluded exempt exempted unaffected untouched "
-    "shouldn't mustn't nor wait ❌ 🚫 ⛔ 👎 🙅 🛑 ✋ ❓ ❔ 🤔 ≠ ¬ = / |"
+    "shouldn't mustn't nor wait keep keeps stay stays ❌ 🚫 ⛔ 👎 🙅 🛑 ✋ ❓ ❔ 🤔 ≠ ¬ = / |"
 )
 """Words that may reverse a sentence: what it names is shown, and no change is said to be meant."""
 EXCEPT: Final = word_set("without except excluding minus but unless apart besides")
@@ -131,7 +131,7 @@ STATUSES: Final = map_words({"off": "off inactive disabled deactivated stopped p
 TYPES: Final = map_words(
     {name: f"{name.casefold().removesuffix('s')} {name.casefold().removesuffix('s')}s" for name in KNOWN_TYPES}
     | {
-        "Script": "script scripts javascript",
+        "Script": "script scripts javascript js",
         "Redirect": "redirect redirects redirected redirecting redirection",
         "Cancel": "cancel cancels block blocks blocked blocking",
     }
@@ -143,7 +143,7 @@ TOPICS: Final = map_words(
         "groups": "groups folders",
         "digest": "handover digest summary overview overnight",
         "freezes": "frozen freeze freezes locked",
-        "pending": "pending approved waiting approve approval approvals request requests asked_for asking_for",
+        "pending": "pending approved waiting approve approval approvals request requests",
         "planned": "timers expire expires expiring temporary ends ending planned plans scheduled starts reverts "
         "live running_out runs_out run_out going_to will by_itself gonna automatically",
         "audit": "change changes changed happened miss",
@@ -208,8 +208,8 @@ Gatehouse knows no IP addresses: rules match URLs. > rules new block > ip ips vp
 Gatehouse can’t tell countries, browsers or visitors apart: rules match URLs. > > visitors country countries geo europe germany
     russia chrome safari googlebot bots crawlers iphone android device devices my_browser mobile_users cookie cookies
 No rule asks for the browser: a UserAgent rule changes what is sent. > rules list type:useragent > user_agent user_agents
-Rules have no order: of two that match a URL, either may act. > rules check > priority what_order win_over above_the wins
-A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split ab_test rollout rotate
+Rules have no order: a block wins; of two redirects either may act. > rules check > priority what_order win_over above_the wins
+A rule acts for everybody: it can’t be for a share of the visitors. > > percent half_of half_the split 50/50 ab_test rollout
 Redirects and blocks have no status code: only a Response rule has one. > rules new response > 301 302 307 404 410 status_code
 Gatehouse sends no emails or invitations to members. > > invite email_all mail_all send…email send…mail
 Gatehouse can’t see passwords, unlock a login, or sign anybody in or out. > > password passwords pw 2fa credentials unlock

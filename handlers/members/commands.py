@@ -227,6 +227,10 @@ class MembersAdd(Temporary, MembersCommand):
         rest.words = without_kind(rest.words, A_MEMBER)
         return super().read(rest)
 
+    def check(self, rest: Rest) -> None:
+        if "@" not in (self.email or "@") and any("@" in each for each in self.segments):
+            raise rest.unclear_error("The email comes first, then “to” and the segments.")
+
 
 class MemberAlone(Text):
     """A member and nothing else: more words after an email mean more than a form."""

@@ -205,7 +205,7 @@ async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leave
 
 async def test_things_to_look_at_are_offered_by_name(alice: Colleague) -> None:
     answer = alice.slack_text(await alice.says("/rules checkout zebra pls"))
-    assert answer.startswith("I don’t know “checkout zebra”.\nRead as `/rules list checkout`")
+    assert answer.startswith("I don’t know “checkout zebra”.\nDid you mean one of these?\n[Rules: checkout]")
     assert "Nothing was changed" not in answer
 
     answer = alice.slack_text(await alice.says("/rules show me the old shop rule"))
@@ -344,7 +344,7 @@ async def test_beside_what_is_not_understood_stands_the_form_of_what_people_ask_
     workspace: Sandbox, alice: Colleague
 ) -> None:
     answer = await alice.says("/members get Tara Unger out of beta, her trial flopped", SUPPORT)
-    await alice.clicks(answer, "Revoke access: tara.unger@example.com…", opens="Revoke access")
+    await alice.clicks(answer, "Revoke access: tara.unger@example.com, beta…", opens="Revoke access")
 
     assert "beta" in alice.form
     assert writes(workspace) == 0

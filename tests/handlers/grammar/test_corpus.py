@@ -34,7 +34,7 @@ answered: Final = cache(answer_to)
 WORKED_WITH: Final = tuple(one for one in sentences() if not one.is_held_out)
 LEAST: Final = 89
 """Per cent of the sentences to work with that are understood or well asked about."""
-PLACED: Final = frozenset({"during", "all"}).union(*PLACES.values())
+PLACED: Final = SEVERAL.union({"during"}, *PLACES.values())
 """The small words of changes, and of times."""
 PUT_IN: Final = ("zebra", "friday", "not", "docs", "17", "delete", "except")
 """A word that nobody knows, and words that say much: a time, a site, a number, another verb."""
@@ -139,7 +139,7 @@ def is_shown_anyway(word: str, answer: Answer) -> bool:
     )
     idle |= {"last", "latest"} if isinstance(shown, GatehouseAudit | GatehouseDigest) else frozenset()
     is_time = (isinstance(shown, RulesHistory) and parse_since(word)) or word in (getattr(shown, "at", None) or "")
-    return bool(is_time) or word in idle | {"since", "until"} or word in " ".join(answer.told).casefold()
+    return bool(is_time) or word in idle | {"since", "until", "over"} or word in " ".join(answer.told).casefold()
 
 
 def says_nothing(word: str, made: Sequence[Command]) -> bool:
