@@ -88,7 +88,7 @@ def _button(command: Command, number: int | str, context: Context) -> Block | No
     if is_whole and not command.writes:
         return run_button(_thing_label(command, context), command, number)
     others = (getattr(command, name, None) for name in ("group", "what"))
-    things = [context.titles.get(each, each) for each in (*refs_of(command), *others) if each]
+    things = [context.titles.get(each, each.partition("@")[0]) for each in (*refs_of(command), *others) if each]
     named = join_words(things) if len(things) < 3 else f"{len(things)} {command.service}"
     times = (each.as_typed for each in (command.start, command.expiry) if each and not each.at)
     more = "".join(f", {each}" for each in (*getattr(command, "segments", ()), command.site, *times) if each)
