@@ -303,8 +303,9 @@ def _find_nearest(said: Sentence, readings: Readings) -> list[Command]:
 
 def begin(said: Sentence, kind: type[Command]) -> list[Command]:
     """Return the command of *kind* with what the text has for it, for each of its choices; what it needs besides is empty."""
-    keys = dict.fromkeys((key,) for mention in said.rules or said.people for key in mention)
-    return [*dict.fromkeys(_begin(said, kind, each) for each in said.choices or keys or [()])]
+    named = said.choices or dict.fromkeys((key,) for mention in said.rules or said.people for key in mention)
+    are_excepted = kind.writes and not EXCEPT.isdisjoint(said.spoken)  # “everybody except David”
+    return [*dict.fromkeys(_begin(said, kind, each) for each in (named if named and not are_excepted else [()]))]
 
 
 def _begin(said: Sentence, kind: type[Command], keys: Collection[str]) -> Command:
@@ -345,7 +346,7 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
         asks = any(kind.verb in ASKING for kind in error.about)
         asks |= {each.service for each in readings.commands}.isdisjoint({kind.service for kind in error.about})
         is_begun = any(kind.writes and kind.verb in readings.unread for kind in error.about)
-        is_other = error.lacks == RulesMake.parts()["type"].missing  # “make the delay 5 s”
+        is_other = error.lacks == RulesMake.parts()["type"].missing and RulesWhich not in map(type, readings.commands)
         return error.has_verb and not ((readings.commands and asks) or is_other) and (is_begun or not has_card)
     name = error.name if isinstance(error, BadEmail) else ""
     return not name or not (_is_sentence(name) or has_card)
