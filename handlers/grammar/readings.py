@@ -1099,7 +1099,7 @@ def _show_lists(said: Sentence) -> Shown:
     """Return the list, or the file, of rules or members, where that is what a text asks for."""
     having, lacking = next(iter(said.segments), None), next(iter(said.lacking), None)
     if said.act == "export":
-        return [MembersExport(segment=having) if said.is_about_members else RulesExport()], SEVERAL | {"list"}
+        return [MembersExport(None, having, lacking) if said.is_about_members else RulesExport()], SEVERAL | {"list"}
     sites = [*said.known.sites.values()] if said.site == "" or "sites" in said.words else [None]
     if having or lacking:
         is_once = sum(word in LACKING - {"but"} for word in said.words) == 1  # “not without” isn't understood

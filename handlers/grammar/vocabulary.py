@@ -117,7 +117,7 @@ NEGATIONS: Final = word_set(
 """Words that make a question another, but not what answers it, where that shows all of a thing."""
 REVERSING: Final = NEGATIONS | word_set(
     "without except unless only but if instead unblock undelete excluding excluded exempt exempted unaffected untouched "
-    "shouldn't mustn't nor wait keep keeps stay stays ❌ 🚫 ⛔ 👎 🙅 🛑 ✋ ❓ ❔ 🤔 ≠ ¬ = / |"
+    "shouldn't mustn't nor or wait keep keeps stay stays ❌ 🚫 ⛔ 👎 🙅 🛑 ✋ ❓ ❔ 🤔 ≠ ¬ = / |"
 )
 """Words that may reverse a sentence: what it names is shown, and no change is said to be meant."""
 EXCEPT: Final = word_set("without except excluding minus but unless apart besides")
