@@ -111,7 +111,7 @@ class Guesses:
         expanded = [await self._resolve(each, caller, known) for each in readings.commands]
         # Of several, those that would change something; where none would, a click says who made it so.
         found = [each for each in expanded if not _is_switched(each, known.by_id)]
-        note = "" if found else "Its own switch is so already: nothing would change."
+        note = "" if found else "Its own switch is already that way: nothing would change."
         fixed = [await self._fix_times(each, caller) for each in found or expanded]
         undos = {each.change for each in fixed if isinstance(each, GatehouseUndo)}
         led_to = {each or "": title_of_undo(await find_undo(each, caller, self._gatehouse)) for each in undos}
