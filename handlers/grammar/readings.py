@@ -104,7 +104,6 @@ from handlers.rules.rule_refs import NotOne
 
 MAX_WORDS: Final = 60
 """Nothing in a longer text is looked up, since names are searched for at each of its words."""
-MAX_PART_WORDS: Final = 4
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
 NOISE: Final = re.compile(r"(?i)\bbut only(?= for \d| until| till)|,? (?:please|pls|thanks|thx)[.!]*$")
 EXPLAINING: Final = word_set("i i'm i've we we're we've she she's he he's they they're it it's its")
@@ -379,7 +378,8 @@ def take_apart(root: str, text: str, known: Known) -> Sentence:
 def _take_reason(said: Sentence, words: Sequence[Word]) -> Sequence[Word]:
     """Take what follows a “because”, or a clause of its own that explains: one that names nothing that could be done."""
     because, known = word_set("because cause cuz bc coz since"), said.known
-    wishes = {*known.segments, *known.sites, *known.members.words, "should"} | REVERSING | VERBS_OF.keys() - OFTEN_NOUNS
+    names = {*known.segments, *known.sites, *known.members.words}
+    wishes = names | word_set("should at back") | REVERSING | VERBS_OF.keys() - OFTEN_NOUNS  # “it comes back at 6”
     for at, word in enumerate(words[1:-1], 1):
         is_led = word.keyword in because
         rest = words[at + is_led :]
@@ -571,7 +571,7 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool, lea
     is_all = names is said.known.members or (said.act in CHANGES and {*said.included} <= NO_NAMES | {""})
     words = said.words if is_all else said.included
     never = FILLERS | REVERSING | SEVERAL | {"", ","}
-    for length in range(min(MAX_PART_WORDS, len(words)), least - 1, -1):
+    for length in range(min(4, len(words)), least - 1, -1):
         joins = {"and", "off", "+", "&", *("," if said.part and (length > 1 or names is said.known.members) else "")}
         for at in range(len(words) - length + 1):
             some = said.words[at : at + length]

@@ -170,10 +170,10 @@ def test_a_change_of_a_member_is_made_where_they_are() -> None:
 def test_no_time_of_an_explanation_or_of_two_is_taken_for_a_change() -> None:
     for who in EXPLAINING:
         (change,) = read("", f"Old shop off at 18:00, {who} have a demo on friday", KNOWN).commands
-        assert change.start
-        assert change.start.as_typed == "at 18:00"
+        assert (change.start and change.start.as_typed) == "at 18:00"
     (change,) = read("", "Old shop off at 18:00, and at 22:00", KNOWN).meant
     assert change.start is None
+    assert read("", "Old shop off, it comes back at 18:00", KNOWN).unread
 
 
 def test_what_nothing_is_called_so_is_told() -> None:
