@@ -139,8 +139,9 @@ def named_group(group: Group) -> Named[Group]:
 
 
 def named_member(member: Member) -> Named[Member]:
-    """Return *member* with name and email."""
-    return Named(member, member.email, _fold_all(member.name, member.email), ())
+    """Return *member* with name and email, and what stands before its ``@``, if that can't be a word."""
+    local = member.email.partition("@")[0]
+    return Named(member, member.email, _fold_all(member.name, member.email), _fold_all(local) if "." in local else ())
 
 
 def _fold_all(*texts: str | None) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ TERMS: Final[Mapping[str, str]] = {
         "as": "as",
         # days
         "today": "today",
-        "tomorrow": "tomorrow",
+        "tomorrow": "tomorrow tmrw tmr tomo tommorow tomorow",
         "yesterday": "yesterday",
         "today night": "tonight",
         "monday": "monday mon",
@@ -131,6 +131,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "day before yesterday": "ereyesterday",
     "as of": "from",
     "end of": "end",
+    "night at midnight": "midnight",
     "end this": "end",
     **{f"this {part}": f"today {part}" for part in PARTS},
     **{f"last {part}": f"yesterday {part}" for part in PARTS},

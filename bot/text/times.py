@@ -27,6 +27,9 @@ DURATION: Final = re.compile(
 )
 SECONDS: Final = {"y": 31_536_000, "mo": 2_592_000, "w": 604_800, "d": 86_400, "h": 3_600, "m": 60}
 HALF: Final = re.compile(r"([0-9]{0,3})half([wdh])|([0-9]{1,3})[.,]5([wdh])|([0-9]{1,3})([wdh])half")
+MONTH: Final = re.compile(r"month\d\d")
+DATE: Final = re.compile(r"month\d\d \d+|\d+ (?:th )?(?:of )?month\d\d")
+TWO_NUMBERS: Final = re.compile(r"[0-9] [0-9]")
 WITHOUT_UNIT: Final = re.compile(r"[0-9]{1,4}h[0-5][0-9]")
 """Hours, and minutes of which nobody says that they are."""
 
@@ -40,7 +43,7 @@ def seconds_of(text: str) -> int:
 
 def _seconds(text: str) -> int:
     compact = "".join(UNITS.get(term, term) for term in text.split() if term != "and")
-    compact = compact.replace("half1", "half").replace("1half", "half")
+    compact = "" if TWO_NUMBERS.search(text) else compact.replace("half1", "half").replace("1half", "half")
     if match := HALF.fullmatch(compact):
         count, unit = next(pair for pair in zip(match.groups()[::2], match.groups()[1::2], strict=True) if pair[1])
         return int(count or 0) * SECONDS[unit] + SECONDS[unit] // 2
@@ -103,7 +106,7 @@ VAGUE: Final = re.compile(
 def parse_time(words: Sequence[str], at: int) -> ParsedTime | None:
     """Return the longest time that begins at ``words[at]``; None where none does.
 
-    A weekday or a date alone is not a time, since “Black Friday page” is a name; with an hour or a leading word it is.
+    A weekday alone is not a time, since “Black Friday page” is a name; with an hour or a leading word it is.
     """
     terms: list[str] = []
     for word in words[at : at + MAX_WORDS]:
@@ -119,9 +122,10 @@ def parse_time(words: Sequence[str], at: int) -> ParsedTime | None:
         if not (found := _parse(text)):
             continue
         is_bare = found.kind is Kind.LENGTH and text[:1] in DIGITS
-        if is_bare and words[at].lstrip(AROUND)[:1] not in DIGITS:  # “a day”
+        is_end = at > 0 and terms_of(words[at - 1]) == "to"  # “13 to 17h”
+        if is_bare and (is_end or words[at].lstrip(AROUND)[:1] not in DIGITS):  # “a day”
             continue
-        if (is_bare or text.endswith(" th")) and not _stands_alone(words, at + count):
+        if (is_bare or text.endswith(" th") or DATE.fullmatch(text)) and not _stands_alone(words, at + count):
             continue
         return replace(found, count=count, text=" ".join(words[at : at + count]))
     return None
@@ -167,7 +171,7 @@ def _parse(text: str) -> ParsedTime | None:
 def _parse_led(text: str) -> ParsedTime | None:
     """Return the time after a word that says what it is for, such as ``until``."""
     lead, _, rest = text.partition(" ")
-    if lead in {"for", "in", "over"} and rest.startswith(PAST):
+    if (lead in {"for", "in", "over"} and rest.startswith(PAST)) or (lead == "in" and MONTH.fullmatch(rest)):
         return _parse_after_since(rest)
     match lead:
         case "for":
@@ -196,7 +200,11 @@ ONE_OF_NEXT: Final = frozenset({"hour", "day"})
 
 def _parse_unled(text: str) -> ParsedTime | None:
     """Return a time without a leading word."""
-    if text.startswith((*PAST, "today morning")) or text.endswith(" ago") or text in {"today", "this week"}:
+    if (
+        text.startswith((*PAST, "today morning"))
+        or text.endswith(" ago")
+        or text in {"today", "this week", "this month"}
+    ):
         return _parse_after_since(text)
     first, second, *_ = [*text.split(), "", ""]
     if first.isdigit() and not second.startswith("month") and second not in {"am", "pm", "oclock", "h"}:
@@ -206,7 +214,7 @@ def _parse_unled(text: str) -> ParsedTime | None:
         return ParsedTime(Kind.LENGTH, seconds=seconds)
     if first in {*INNER, "end"}:
         return None
-    sure = text.startswith(("tomorrow", "overmorrow", "next ", "this "))
+    sure = text.startswith(("tomorrow", "overmorrow", "next ", "this ")) or DATE.match(text)
     found = _parse_start(text, START_OF_DAY if sure else None)
     return found if found and found.wall and found.wall.day else None
 
@@ -238,7 +246,10 @@ def _parse_after_since(text: str) -> ParsedTime | None:
     after = text.removeprefix("last ").removesuffix(" ago")
     if seconds := _count_seconds(after, UNITS if text.startswith("last ") else ()):
         return ParsedTime(Kind.SINCE, seconds=seconds)
-    return _make_time(Kind.SINCE, parse_wall("monday 0:00" if text == "this week" else text, MIDNIGHT, looks_back=True))
+    first = {"this week": "monday 0:00", "this month": "the 1 th"}.get(
+        text, f"1 {text}" if MONTH.fullmatch(text) else text
+    )
+    return _make_time(Kind.SINCE, parse_wall(first, MIDNIGHT, looks_back=True))
 
 
 def _parse_window(text: str) -> ParsedTime | None:
@@ -271,6 +282,6 @@ def _parse_bounds(head: str, tail: str) -> ParsedTime | None:
 def _complete_start(head: str, tail: str, end: WallTime) -> WallTime | None:
     """Return the start given as a number only: an hour in the same half of the day as *end*."""
     start = parse_wall(head, None, bare=True)
-    if start and "pm" in tail.split() and start.hour + 12 < end.hour:
+    if start and not {"pm", "afternoon", "evening", "night"}.isdisjoint(tail.split()) and start.hour + 12 < end.hour:
         return replace(start, hour=start.hour + 12)
     return start

@@ -18,6 +18,8 @@ WORDS_BEFORE: Final = 3
 """Words of a reason that are quoted with the time after them."""
 MAX_DURATION_SECONDS: Final = 366 * 86_400
 """The longest that a change may last, and the furthest that it may be planned ahead."""
+LEADS: Final = {"for": "for", "until": "until", "till": "until", "til": "until"}
+"""The words before an end or a duration, as typed and as written."""
 INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}t\d{2}:\d{2}z")
 
 
@@ -43,6 +45,18 @@ class Expiry(TypedTime):
     """The end of a temporary change, or its duration."""
 
     lead = "until"
+
+    @classmethod
+    def of(cls, found: ParsedTime | None) -> Expiry | None:
+        """Return the end that a time in a sentence is; None for one of another kind, and for more than a year."""
+        if found is None or found.kind not in {Kind.LENGTH, Kind.END} or (found.seconds or 0) > MAX_DURATION_SECONDS:
+            return None
+        text = found.text.rstrip(",.;:!?")
+        first, _, rest = text.partition(" ")
+        if first.casefold() not in {"for", "until"}:
+            lead = "for" if found.kind is Kind.LENGTH else "until"
+            text = f"{lead} {rest if terms_of(first) in {'for', 'until'} else text}"
+        return cls(text, seconds=found.seconds, wall=found.wall)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +98,7 @@ def first_expiry(keyword: str, words: Sequence[str]) -> tuple[Expiry | None, int
     if keyword == "until" and words and INSTANT.fullmatch(words[0].casefold()):
         return Expiry.at_moment(datetime.fromisoformat(words[0].upper())), 1
     found = parse_time([keyword, *words[:MAX_WORDS]], 0)
-    if found is None or found.kind not in {Kind.LENGTH, Kind.END} or (found.seconds or 0) > MAX_DURATION_SECONDS:
-        return None, 0
-    return Expiry(found.text.rstrip(",;:!?"), seconds=found.seconds, wall=found.wall), found.count - 1
+    return (ends, found.count - 1) if found and (ends := Expiry.of(found)) else (None, 0)
 
 
 class ForOrUntil(Part):
@@ -96,18 +108,16 @@ class ForOrUntil(Part):
 
     def read(self, rest: Rest) -> Any:
         for index, word in enumerate(rest.words[:-1]):
-            if word.keyword not in {"for", "until"}:
+            if (lead := LEADS.get(word.keyword)) is None:
                 continue
             following = rest.words[index + 1 :]
-            found, count = first_expiry(
-                word.keyword, ["" if each.quoted else each.text for each in following[:MAX_WORDS]]
-            )
+            found, count = first_expiry(lead, ["" if each.quoted else each.text for each in following[:MAX_WORDS]])
             if found:
                 del rest.words[index : index + 1 + count]
                 return found
             if following[0].text[:1].isdigit():
                 # Left as words, this would make a change permanent that was meant to be temporary.
-                wanted = "for 2h, for 30m or for 7d" if word.keyword == "for" else "until 18:00 or until tomorrow 9am"
+                wanted = "for 2h, for 30m or for 7d" if lead == "for" else "until 18:00 or until tomorrow 9am"
                 raise rest.unclear_error(f"“{word.text} {following[0].text[:20]}” isn’t a time. Write {wanted}.")
         return None
 
@@ -163,7 +173,7 @@ class OnOrAt(Part):
                 continue
             found, count = first_start(texts[index:])
             following = rest.words[index + count :]
-            if found is not None and (not following or following[0].keyword in {"for", "until", "because"}):
+            if found is not None and (not following or following[0].keyword in {*LEADS, "because"}):
                 del rest.words[index : index + count]
                 return found
             time = parse_time(
