@@ -15,7 +15,7 @@ from bot.gatehouse import Gatehouse
 from bot.rules.edit import status_of
 from bot.rules.lint.route import MAX_HOPS, Route, is_effective, next_url
 from bot.rules.matching import judge, judge_all, why_not_understood
-from bot.rules.model import ACTIVE, INACTIVE, Group, Groups, Rule, texts_in
+from bot.rules.model import ACTIVE, INACTIVE, Group, Groups, Rule, texts_in, why_group_is_off
 from bot.rules.outcomes import Explained
 from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.url import MISTYPED_SCHEME, SCHEME, Url, is_url
@@ -175,6 +175,7 @@ async def _explain(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) ->
         assumed=assumed,
         public=caller.public,
         back_on=back_on,
+        leading=[rule.title for rule in rules if _leads_to(rule, route.first.url.full, groups)],
     )
     deciding = [match.rule for match in route.deciding]
     data = {"ends_at": route.last.url.full, "is_loop": route.is_loop, "by": [*map(_data, deciding)]}
@@ -190,6 +191,13 @@ async def _explain(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) ->
 @clicks("which.details")
 async def which_details(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
     return RulesWhich(click.value, details=True)
+
+
+def _leads_to(rule: Rule, url: str, groups: Groups | None) -> bool:
+    """Whether *rule*, which is on, redirects to *url*, with any query."""
+    ends = (pair.destination for pair in rule.pairs or () if pair.destination and rule.rule_type == "Redirect")
+    is_on = rule.active and why_group_is_off(rule, groups) is None
+    return is_on and any(end.partition("?")[0].rstrip("/") == url.partition("?")[0].rstrip("/") for end in ends)
 
 
 async def _on_again_at(rule: Rule, gatehouse: Gatehouse) -> datetime | None:

@@ -15,7 +15,7 @@ from bot.rules.outcomes import Explained, Match, Undecidable
 from bot.rules.pair_fields import KNOWN_TYPES
 from handlers.blocks import messages
 from handlers.blocks.buttons import button, run_button, share_button
-from handlers.blocks.messages import Block, Message, and_more, code, esc, plural, quote, url_code
+from handlers.blocks.messages import Block, Message, and_more, code, esc, join_words, plural, quote, url_code
 from handlers.changes.times import when
 from handlers.rules import match_view
 from handlers.rules.commands import RulesList, RulesWhich
@@ -40,8 +40,10 @@ def answer(
     assumed: bool,
     public: bool,
     back_on: datetime | None = None,
+    leading: Sequence[str] = (),
 ) -> Message:
-    """Return the outcome, then who does it. *assumed*: nobody typed the scheme; *public*: the channel reads it.
+    """Return the outcome, then who does it. *assumed*: nobody typed the scheme; *public*: the channel reads it; *leading*: the
+    names of the rules that redirect others to it.
 
     Where nothing redirects or blocks, what doesn't either is left out, unless *command* asks for details.
     *back_on*: when the rule of `off_decider` is switched on again.
@@ -49,8 +51,11 @@ def answer(
     if public:
         route = _without_secrets(route)
     outcome, way = _outcome(route, gap, back_on), _route_line(route)
-    blocks: list[Block] = [messages.section(f"{outcome}\n{way}" if way else outcome)]
     culprits, asleep = _deciding_matches(route), off_decider(route)
+    if leading and not culprits:
+        names = join_words([quote(name, 120) for name in leading], most=MAX_OTHERS)
+        way = f"{names} redirect{'s' * (len(leading) == 1)} to it."
+    blocks: list[Block] = [messages.section(f"{outcome}\n{way}" if way else outcome)]
     blocks += _culprit_blocks(culprits)
     details = None
     if not culprits and not command.details and (brief := _without_others(route, public)) != route:

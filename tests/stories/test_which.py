@@ -46,7 +46,7 @@ async def test_of_several_urls_the_first_is_answered_and_the_others_are_a_click_
     reply = await alice.says("/rules which https://shop.example.com/new, https://shop.example.com/old.")
 
     text = alice.slack_text(reply)
-    assert "No rule changes `https://shop.example.com/new`" in text
+    assert "No rule changes `https://shop.example.com/new`\n“Old shop to new shop” redirects to it." in text
     assert "This is about the first of 2 URLs. The others: `https://shop.example.com/old`" in text
     await alice.clicks(reply, "Check URL 2")
     await alice.sees(REDIRECTED)
