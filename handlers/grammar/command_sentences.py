@@ -22,19 +22,14 @@ from handlers.members.commands import (
     MembersOffboard,
     MembersRemove,
     MembersRevoke,
-    MembersShow,
-    MembersWhy,
 )
 from handlers.rules.commands import (
     RulesDelete,
     RulesGroup,
-    RulesHistory,
     RulesMake,
     RulesOff,
     RulesOn,
     RulesSet,
-    RulesShow,
-    RulesWhich,
 )
 
 MAX_NAMED: Final = 5
@@ -52,13 +47,12 @@ class Context:
 
 
 def sentence(command: Command, context: Context) -> str:
-    """Return what *command* would do, or show, in one line of mrkdwn; it only counts the rules of a `rule_list`."""
+    """Return what *command* would do in one line of mrkdwn; it only counts the rules of a `rule_list`."""
     words = CLAUSES.get(type(command))
     text = command_text(with_name(command, context.titles))
     clause = words(command, context) if words else code(slash(text), 400) if text else f"*{esc(command.summary)}*"
     reason = f"\nReason: {esc(unquote_reason(command.because))}" if command.because else ""
-    is_said = command.writes or (words and (command.start or command.expiry))
-    return clause + _time_phrase(command, context) + reason if is_said else clause
+    return clause + _time_phrase(command, context) + reason if words else clause
 
 
 def with_name(command: Command, titles: Mapping[str, str]) -> Command:
@@ -162,11 +156,6 @@ CLAUSES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
         f"Request to change the email of {_person(command.email, context)}{_site(command)} to {code(command.new)}"
     ),
     MembersOffboard: lambda command, context: f"Request to remove {_people(command, context)} from every site",
-    RulesShow: lambda command, context: _name(command.ref, context),
-    RulesWhich: lambda command, _: f"Where {_url(command.url)} {f'went {esc(command.at)}' if command.at else 'goes'}",
-    RulesHistory: lambda command, context: f"Who changed {_name(command.ref, context)}, and when",
-    MembersShow: _people,
-    MembersWhy: _people,
     GatehouseUndo: lambda command, context: (
         f"*{title}*" if (title := context.titles.get(command.change or "")) else "Undo the last thing that you did here"
     ),

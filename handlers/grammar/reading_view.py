@@ -55,28 +55,18 @@ def _doubts(readings: Readings) -> list[str]:
     return [*lines, f":warning: *I’m not sure what to do with* {quoted}."] if unread else lines
 
 
-def unclear_message(readings: Readings, meant: Sequence[Command], context: Context, *, asked: str) -> Message:
-    """Return the card of a text that wasn't understood as a whole, or can't be done: with a form to fill in, or with things to
-    look at. *meant*: those of *readings*, at fixed times.
-    """
+def unclear_message(readings: Readings, context: Context, *, asked: str) -> Message:
+    """Return the card of a text that wasn't understood as a whole, or can't be done: with forms, and things to look at."""
     shown, impossible = readings.commands, readings.impossible
-    meant = meant[:1] if meant and isinstance(meant[0], RulesMake) else meant  # the form asks for how much of the URL
     names = join_words([esc(each, 60) for each in readings.missing])
     lines = [f"*The names of {names} couldn’t be read just now*, so what is called so isn’t recognized."] * bool(names)
     lines += _doubts(readings)
-    understood = [messages.as_sentence(sentence(each, context)) for each in meant]
-    if len(meant) == 1:
-        lines += [f"I understood: {understood[0]}", *rule_list(meant[0], context)]
-    elif meant:
-        lines += ["I understood one of these:", *(f"• {each}" for each in understood)]
-    buttons = [_button(each, number, context) for number, each in enumerate(meant)]
-    if not any(buttons):
-        lines += ["Did you mean one of these?"] if shown or readings.nearest else []
-        buttons = [run_button(_thing_label(each, context), each, number) for number, each in enumerate(shown)]
-    buttons += [_button(each, f"near{number}", context) for number, each in enumerate(readings.nearest)]
+    lines += ["Did you mean one of these?"] if shown or readings.nearest else []
+    buttons = [_button(each, f"near{number}", context) for number, each in enumerate(readings.nearest)]
+    buttons += [run_button(_thing_label(each, context), each, number) for number, each in enumerate(shown)]
     if readings.missing:
         buttons = [*buttons, run_button("Check status", GatehouseStatus(), "status")]
-    footer = _footer(asked, attempted=bool(meant))
+    footer = _footer(asked, attempted=any(each.writes for each in readings.nearest))
     blocks = [messages.section("\n".join(lines)), *messages.actions(buttons), footer]
     return messages.message(impossible.says if impossible else "I don’t understand all of it", blocks)
 
@@ -90,20 +80,29 @@ def _button(command: Command, number: int | str, context: Context) -> Block | No
     others = (getattr(command, name, None) for name in ("group", "what"))
     things = [context.titles.get(each, each.partition("@")[0]) for each in (*refs_of(command), *others) if each]
     named = join_words(things) if len(things) < 3 else f"{len(things)} {command.service}"
+    return ask_button(f"{command.title()}{named and ': '}{named}{_more(command)}…", command, number)
+
+
+def _more(command: Command) -> str:
     times = (each.as_typed for each in (command.start, command.expiry) if each and not each.at)
-    more = "".join(f", {each}" for each in (*getattr(command, "segments", ()), command.site, *times) if each)
-    return ask_button(f"{command.title()}{named and ': '}{named}{more}…", command, number)
+    said = [
+        *getattr(command, "segments", ()),
+        getattr(command, "new", ""),
+        *map(" ".join, getattr(command, "fields", ())),
+    ]
+    return "".join(f", {each}" for each in (*said, command.site, *times) if each)
 
 
 def _thing_label(command: Command, context: Context) -> str:
     """Return the name of the thing that a button shows."""
-    named = context.titles.get(command.ref or "", command.ref) or getattr(command, "text", None)
-    named = named or ", ".join(refs_of(command))
+    urls = (
+        url.partition("://")[2] or url for name in ("source", "destination") if (url := getattr(command, name, None))
+    )
+    of_rule, text = context.titles.get(command.ref or "", command.ref), getattr(command, "text", None)
+    named = next(filter(None, (of_rule, text, ", ".join(refs_of(command)), " → ".join(urls))), "")
     match command:
         case RulesShow():
-            return str(named)
-        case RulesNew(source=str(source)):
-            return f"New rule: {' → '.join(each.partition('://')[2] or each for each in (source, command.destination) if each)}"
+            return named
         case RulesWhich(url=url):
             return f"Where does {url.partition('://')[2]} go?"
         case RulesList() | MembersList() | RulesExport() | MembersExport() | GatehouseAudit():
@@ -113,7 +112,8 @@ def _thing_label(command: Command, context: Context) -> str:
             filters = [*filter(None, [named]), *(" ".join(each) for each in (filters_of(command) | more).items())]
             return f"{what}: {', '.join(filters) or 'all'}"
         case _:
-            return f"{command.title()}: {named}" if named else command.label or command.summary
+            said = f"{named}{_more(command)}".strip(", ")
+            return f"{command.title()}: {said}" if said else command.label or command.summary
 
 
 def preview(readings: Sequence[Command], context: Context, *, asked: str, facts: str = "", note: str = "") -> Message:
@@ -121,7 +121,7 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str, facts:
 
     *facts*: all there is to know of the only one, in mrkdwn; *note*: a line that is no reason to do it without a further look.
     """
-    footer = [_footer(asked, attempted=any(each.writes for each in readings))]
+    footer = [_footer(asked, attempted=True)]
     first = readings[0]
     if len(readings) > 1:
         blocks = [messages.section("*Which one do you mean?*")]

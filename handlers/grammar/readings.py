@@ -13,6 +13,9 @@ from itertools import groupby, islice, pairwise, takewhile
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
 from bot.rules.lint.coverage import to_switch
 from bot.rules.model import USUAL_RULE_ID
 from bot.text.emails import BadEmail
@@ -34,13 +37,12 @@ from handlers.grammar.fields import NUMBER, expand_rows, reason_in
 from handlers.grammar.known import MAX_READINGS, Known, Names, word_set
 from handlers.grammar.nearest import KINDS, WEIGHTS, rank_commands
 from handlers.grammar.parser import LISTS, parse, refs_of
-from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at, wish_in_reason
+from handlers.grammar.time_fields import Expiry, Start, time_at, wish_in_reason
 from handlers.grammar.tokens import WEB, Word, clean_text, split, strip_email, urls_typed
 from handlers.grammar.vocabulary import (
     AFTER_ALL,
     ASKING,
     BEING,
-    BESIDE,
     EXCEPT,
     FILLERS,
     IDLE,
@@ -58,6 +60,7 @@ from handlers.grammar.vocabulary import (
     SAYING,
     SEVERAL,
     SITES_AFTER,
+    SPELLED,
     STATUSES,
     TO,
     TOPICS,
@@ -104,8 +107,13 @@ from handlers.rules.rule_refs import NotOne
 
 MAX_WORDS: Final = 60
 """Nothing in a longer text is looked up, since names are searched for at each of its words."""
+ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$")
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
-NOISE: Final = re.compile(r"(?i)\bbut only(?= for \d| until| till)|,? (?:please|pls|thanks|thx)[.!]*$")
+BACK: Final = re.compile(
+    r"(?i)\b(on|off|kill|disable|stop|pause)\b(.*?),? (?:and |then |i'll |we'll |turn |switch |put |it |them )*(?!(?:back )?\1)"
+    r"(?:back (?:on|off)|(?:on|off) (?:again|back)) (?:on |at )?(?=in the |noon|midnight|tomorrow|tonight|(?:\w+day )?\d)"
+)
+"""What says when a switch is turned back: “off now and back on at 18:00”."""
 EXPLAINING: Final = word_set("i i'm i've we we're we've she she's he he's they they're it it's its")
 """The first words of what explains a wish, in a clause of its own."""
 NAME: Final = re.compile(r"(?=.{3})[^\W\d_]+(?:[-’'][^\W\d_]+)*")
@@ -127,14 +135,10 @@ SURELY: Final = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The commands that a text may mean, and the words that none of them accounts for (*unread*).
-
-    *meant*: the changes that it would mean without the unread words; then *commands* only show what they are about.
-    """
+    """The commands that a text may mean; where words are left over (*unread*), none that changes anything."""
 
     commands: tuple[Command, ...] = ()
     unread: tuple[str, ...] = ()
-    meant: tuple[Command, ...] = ()
     missing: tuple[str, ...] = ()
     """The services and sites whose names could not be read in time."""
     impossible: Impossible | None = None
@@ -145,6 +149,8 @@ class Readings:
     """Whether the commands may be about something else than the text, so that they are only offered."""
     nearest: tuple[Command, ...] = ()
     """What people mostly ask for in such words, where not all is understood; a form asks for what is missing or empty."""
+    has_form: bool = False
+    """Whether one of them is a change that is whole but for the unread words."""
 
 
 @dataclass(slots=True)
@@ -189,7 +195,7 @@ class Sentence:
 
     def add(self, typed: str) -> None:
         self.typed.append(typed)
-        self.words.append(bare(typed))
+        self.words.append(spell(bare(typed), self.known))
         if typed.endswith(","):
             self.typed.append("")
             self.words.append(",")
@@ -236,8 +242,7 @@ class Sentence:
         """The keys of all rules, or of all people, that are named; of a single unclear one, each of its keys, to choose from."""
         mentions = self.rules or self.people
         unclear = [mention for mention in mentions if len(mention) > 1]
-        are_two = [*map(len, mentions)] == [2] and "both" in self.words and {"one", "second"}.isdisjoint(self.words)
-        if not unclear or are_two or not (SEVERAL - {"both"}).isdisjoint(self.words):
+        if not unclear or not (SEVERAL - {"both"}).isdisjoint(self.words):
             return [tuple(dict.fromkeys(key for mention in mentions for key in mention))] if mentions else []
         return [(key,) for key in unclear[0]] if len(mentions) == 1 else []
 
@@ -260,19 +265,18 @@ def read(root: str, text: str, known: Known) -> Readings:
     if len(split(clean_text(text))) + text.count(",") > MAX_WORDS:
         return Readings()
     said = take_apart(root, text, known)
-    offer = _offer(said)
-    if offer and not {type(each) for each in offer.meant or offer.commands} <= {*KINDS} - said.chances.keys():
-        return offer
+    changes = _find_changes(said)
+    unread = _unread(said, changes, _idle_in_changes(said, changes))
+    if not unread and not {type(each) for each in changes} <= {*KINDS} - said.chances.keys():
+        return Readings(changes)
     readings, likeliest = _answer(said), next(iter(said.chances), Command)
     if likeliest.writes and not (readings.commands or readings.impossible or said.find_left(FILLERS | PRONOUNS)):
         parse(likeliest.service, likeliest.verb)  # which asks for what is missing
-    if (answer := runs_at_once(readings)) is not None:
-        is_of_one = isinstance(answer, CARDS) or any(getattr(answer, name, None) for name in ("ref", "text"))
-        least = SURELY if isinstance(answer, VIEWS) else 0.1
-        readings = replace(readings, is_guess=not (is_of_one or said.chances.get(type(answer), 0) >= least))
     if readings.commands and not (readings.unread or readings.is_guess):
         return readings
-    return replace(readings, nearest=tuple(_find_nearest(said, readings)))
+    nearest = tuple(_find_nearest(said, readings, changes))
+    has_form = not said.stranger and not ({*changes} - {GatehouseUndo()}).isdisjoint(nearest)
+    return replace(readings, unread=unread if has_form else readings.unread, nearest=nearest, has_form=has_form)
 
 
 def clues_of(said: Sentence) -> frozenset[str]:
@@ -282,19 +286,24 @@ def clues_of(said: Sentence) -> frozenset[str]:
     is_new = not {key for mention in said.people for key in mention} <= said.known.sites_of.keys()
     marks = [f"/{said.root}", *said.kinds.split(), said.act, *(name for name in parts if getattr(said, name))]
     marks += ["new"] * is_new + ["several"] * (len(said.people or said.rules) > 1)
-    words = (word for word in said.spoken if word.replace("'", "").isalpha() and word not in names)
-    return frozenset([*words, *(f"<{mark}>" for mark in marks)])
+    words = [word for word in said.spoken if word.replace("'", "").isalpha() and word not in names]
+    marks += [f"1 {word}" for word in words[:1]]
+    return frozenset([*(ENDING.sub("", word) for word in words), *(f"<{mark}>" for mark in marks)])
 
 
-def _find_nearest(said: Sentence, readings: Readings) -> list[Command]:
-    """Return the three likeliest commands that aren't among *readings*, with what the text names; only those that are likelier
-    than what is answered.
-    """
-    there, answer = {type(each) for each in (*readings.commands, *readings.meant)}, type(runs_at_once(readings))
+def _find_nearest(said: Sentence, readings: Readings, changes: Sequence[Command]) -> list[Command]:
+    """Return what else is asked for, where that is likelier than what is answered; with what is named, or as in *changes*."""
+    there, answer = {*map(type, readings.commands)}, type(runs_at_once(readings))
     likelier = takewhile(lambda kind: kind is not answer, said.chances)
     others = (kind for kind in likelier if kind not in there)
-    near = [begun for kind in islice(others, 3) for begun in begin(said, kind)]
-    rare = [word for word in " ".join(readings.unread).casefold().split() if word.isalpha() and word not in WEIGHTS]
+    topics = {topic for topic, at in TOPICS.find(said.included) if said.words[at[0]] in " ".join(readings.unread)}
+    likely = dict.fromkeys([*islice(others, 3), *(view for view in VIEWS if view.verb in topics and view not in there)])
+    made = [(RulesEdit if isinstance(each, RulesSet) else type(each), each) for each in changes]
+    near = [one for kind in likely for one in [each for of, each in made if of is kind] or begin(said, kind)]
+    left = [word for word in " ".join(readings.unread).split() if word.isalpha() and len(word) > MIN_PART]
+    left = [word.casefold() for word in left if said.is_about_members or word.islower()]  # “what did Bob change”
+    rare = [word for word in left if word not in SPELLED]
+    rare.sort(key=lambda word: (word not in said.known.contents, ENDING.sub("", word) in WEIGHTS))
     word = _find_said(said) or (rare[0] if rare and {RulesList, MembersList} & {*said.chances} else "")
     search = [MembersList(word) if said.is_about_members else RulesList(word)] if word else []
     return [*(each for each in search if each not in readings.commands), *near[:4]]
@@ -303,13 +312,14 @@ def _find_nearest(said: Sentence, readings: Readings) -> list[Command]:
 def begin(said: Sentence, kind: type[Command]) -> list[Command]:
     """Return the command of *kind* with what the text has for it, for each of its choices; what it needs besides is empty."""
     named = said.choices or dict.fromkeys((key,) for mention in said.rules or said.people for key in mention)
-    are_excepted = kind.writes and not EXCEPT.isdisjoint(said.spoken)  # “everybody except David”
-    return [*dict.fromkeys(_begin(said, kind, each) for each in (named if named and not are_excepted else [()]))]
+    excepting = (EXCEPT if SEVERAL & {*said.spoken} else EXCEPT - {"but"}) & {*said.spoken}  # “all but David”
+    named = [()] if kind.writes and excepting else [*named] or [()]
+    return [*dict.fromkeys(_begin(said, kind, each) for each in named)]
 
 
 def _begin(said: Sentence, kind: type[Command], keys: Collection[str]) -> Command:
     rules, people = (keys, ()) if said.rules else ((), keys)
-    segments = said.segments if len(said.segments) < 2 or {"and", "+", "&"} & {*said.spoken} else []  # “from A to B”
+    segments = said.segments if len(said.segments) < 2 or ("and" in said.spoken and len(said.people) < 2) else []
     named = {"refs": rules, "emails": people, "email": people, "segments": segments, "segment": segments}
     named |= {"source": said.urls, "destination": said.urls[1:], "url": [url for url in said.urls if "://" in url]}
     refs = keys if kind is GatehouseAudit else rules if kind is not RulesWhich else ()
@@ -325,36 +335,26 @@ def _begin(said: Sentence, kind: type[Command], keys: Collection[str]) -> Comman
 
 def runs_at_once(readings: Readings) -> Command | None:
     """Return the command that may be run without being shown first: the only reading, where it changes nothing."""
-    if readings.meant or readings.missing or readings.is_guess or len(readings.commands) != 1:
+    if readings.missing or readings.is_guess or len(readings.commands) != 1:
         return None
     (command,) = readings.commands
     return None if command.writes else command
 
 
 def says_better(error: Exception | None, readings: Readings) -> bool:
-    """Whether *error*, which says what a command lacks, or what isn't there and what is like it, helps more than incomplete
-    *readings* of the same text.
-    """
+    """Whether *error*, on what a command lacks or what is like it, helps more than *readings* of the same text."""
     is_search = readings.commands and all(getattr(each, "text", "") for each in readings.commands)
-    if readings.meant or readings.impossible or not (readings.unread or is_search):
+    if readings.impossible or readings.has_form or not (readings.unread or is_search):
         return False
     if isinstance(error, NotOne):
-        return bool(error.near or error.gap or (is_search and not _is_sentence(error.ref)))
+        return bool(error.near or error.gap or is_search)
     has_card = any(isinstance(each, CARDS) for each in readings.commands)
     if isinstance(error, Unclear):
-        asks = any(kind.verb in ASKING for kind in error.about)
-        asks |= {each.service for each in readings.commands}.isdisjoint({kind.service for kind in error.about})
-        is_begun = any(kind.writes and kind.verb in readings.unread for kind in error.about)
-        is_other = error.lacks == RulesMake.parts()["type"].missing and RulesWhich not in map(type, readings.commands)
-        return error.has_verb and not ((readings.commands and asks) or is_other) and (is_begun or not has_card)
-    name = error.name if isinstance(error, BadEmail) else ""
-    return not name or not (_is_sentence(name) or has_card)
-
-
-def _is_sentence(text: str) -> bool:
-    """Whether most words of *text* are no parts of names."""
-    words = text.split()
-    return sum(bare(word) in NO_NAMES for word in words) * 2 > len(words)
+        is_asked = error.lacks == RulesMake.parts()["type"].missing and RulesWhich in map(type, readings.commands)
+        is_asked |= any(kind.writes and kind.verb in readings.unread for kind in error.about)
+        asks = readings.commands and any(kind.verb in ASKING for kind in error.about)
+        return error.has_verb and not asks and (is_asked or not has_card)
+    return not (isinstance(error, BadEmail) and (has_card or bare(error.name) in NO_NAMES))
 
 
 # What a text names, the surest first.
@@ -362,9 +362,9 @@ def _is_sentence(text: str) -> bool:
 
 def take_apart(root: str, text: str, known: Known) -> Sentence:
     """Return what *text* after ``/root`` names, and its other words."""
-    said, words = Sentence(root, known), split(NOISE.sub("", clean_text(text)))
+    said, words = Sentence(root, known), split(BACK.sub(r"\1\2 until ", clean_text(text)))
     left = _take_names(said, _take_reason(said, words))
-    said.spoken = ["" if word.quoted else bare(word.text) for word in left]
+    said.spoken = ["" if word.quoted else spell(bare(word.text), known) for word in left]
     for word in _take_times(said, left):
         said.add("," if not word.quoted and _take_form(said, word) else word.text)
     _take_question(said, is_asked=bool(words) and words[-1].text.endswith("?"))
@@ -375,6 +375,20 @@ def take_apart(root: str, text: str, known: Known) -> Sentence:
     return said
 
 
+def spell(word: str, known: Known) -> str:
+    """Return *word*, or the only known one that it is with a letter more or less within it, or two swapped; not a short one."""
+    names = [*known.rules.words, *known.segments]
+    there = (SPELLED, names, known.members.words, known.sites, known.contents)
+    if len(word) <= MIN_PART + 1 or not word.isalpha() or any(word in each for each in there):
+        return word
+    near = {each for each, *_ in process.extract(word, [*SPELLED, *names], scorer=OSA.distance, score_cutoff=1)}
+    ends = word[0] + word[-1]  # “disabled” is another word than “disable”
+    like = [
+        each for each in near if each[0] + each[-1] == ends and (len(each) != len(word) or sorted(each) == sorted(word))
+    ]
+    return like[0] if len(like) == 1 and len(like[0]) > MIN_PART + 1 else word
+
+
 def _take_reason(said: Sentence, words: Sequence[Word]) -> Sequence[Word]:
     """Take what follows a “because”, or a clause of its own that explains: one that names nothing that could be done."""
     because, known = word_set("because cause cuz bc coz since"), said.known
@@ -382,11 +396,11 @@ def _take_reason(said: Sentence, words: Sequence[Word]) -> Sequence[Word]:
     wishes = names | word_set("should at back") | REVERSING | VERBS_OF.keys() - OFTEN_NOUNS  # “it comes back at 6”
     for at, word in enumerate(words[1:-1], 1):
         is_led = word.keyword in because
-        rest = words[at + is_led :]
+        rest, before = words[at + is_led :], {bare(each.text) for each in words[:at]}
         if is_led:
             is_reason = rest[0].keyword not in ASKING and parse_time([each.text for each in words], at) is None
         else:
-            is_reason = words[at - 1].text[-1:] in {*",.;!?"} and word.keyword in EXPLAINING
+            is_reason = words[at - 1].text[-1:] in {*",.;!?"} and word.keyword in EXPLAINING and not before <= IDLE
             is_reason = is_reason and wishes.isdisjoint(bare(each.text) for each in rest)
         if is_reason and words[-1].text[-1:] != "?":
             said.because = reason_in([replace(word, text="because"), *rest])
@@ -426,13 +440,18 @@ def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
         pair = [*map(bare, texts[max(0, at - 1) : at + 1])]
         is_of_name = at and all(pair) and NO_NAMES.isdisjoint(pair) and " ".join(pair) in names
         time = None if is_of_name else time_at(texts, at)  # “black friday”
-        if time is None:
+        if time is None or (time.kind is Kind.VAGUE and time.count == 1):  # “launch weekend”
             left.append(words[at])
         else:
             turned = {word.keyword for word in left} & {"turn", "switch", "put", "on", "off"}
-            is_on = turned in ({"turn"}, {"switch"}, {"put"}) or {*texts[at + 1 : at + 2]} & {"from", "until", "for"}
+            is_on = turned in ({"turn"}, {"switch"}, {"put"}) or {*texts[at + 1 : at + 2]} & {
+                "from",
+                "until",
+                "for",
+                "at",
+            }
             left += [words[at]] if is_on and texts[at] == "on" else []  # “turn it on friday”
-            _note_time(said, replace(time, text=" ".join(texts[at : at + time.count])))
+            _note_time(said, time)
             if left and texts[at + time.count - 1].endswith(","):
                 left[-1] = replace(left[-1], text=f"{left[-1].text},")
         at += time.count if time is not None else 1
@@ -443,7 +462,7 @@ def _note_time(said: Sentence, time: ParsedTime) -> None:
     text = time.text.rstrip(AFTER_ALL)
     if time.kind is Kind.SINCE and said.since is None:
         said.since = text
-    elif said.expiry is None and (ends := _expiry(time)) is not None and not text.casefold().startswith("by "):
+    elif said.expiry is None and (ends := Expiry.of(time)) is not None and not text.casefold().startswith("by "):
         said.expiry = ends
     elif said.start is None and "left" not in said.spoken and (starts := Start.of(time)) is not None:
         said.start = starts  # of nothing that is told: “she left on friday”
@@ -451,24 +470,17 @@ def _note_time(said: Sentence, time: ParsedTime) -> None:
         said.other_times.append(text)
 
 
-def _expiry(time: ParsedTime) -> Expiry | None:
-    if time.kind not in {Kind.LENGTH, Kind.END}:
-        return None
-    keyword, words = "for" if time.kind is Kind.LENGTH else "until", time.text.rstrip(AFTER_ALL).split()
-    return expiry_in(keyword, " ".join(words)) or expiry_in(keyword, " ".join(words[1:]))
-
-
 def _take_form(said: Sentence, word: Word) -> bool:
     """Take a URL, an email, a row or an id, which are known by their form; return whether *word* is one."""
     plain = word.text.rstrip(AFTER_ALL)
-    is_web = bool(WEB.match(word.text))
-    is_host = HOST.fullmatch(plain) and (said.root != "members" or "/" in plain)
+    is_web, people = bool(WEB.match(word.text)), said.known.members.find_exact(plain) if "." in plain else []
+    is_host = HOST.fullmatch(plain) and not people and (said.root != "members" or "/" in plain)
     if is_web or is_host or (plain.startswith("/") and len(plain) > 1):
         urls = urls_typed(word.text) if is_web else [plain if plain.startswith("/") else f"https://{plain}"]
         said.led += [next((each for each in reversed(said.words) if each not in {"the", "our"}), "")] * len(urls)
         said.urls += urls
-    elif EMAIL.fullmatch(strip_email(plain)):
-        said.people.append([strip_email(plain)])
+    elif people or EMAIL.fullmatch(strip_email(plain)):
+        said.people.append(people or [strip_email(plain)])
     elif all(NUMBER.fullmatch(row) for row in expand_rows(plain)):
         (said.people if said.root == "members" else said.rules).extend([row] for row in expand_rows(plain))
     elif USUAL_RULE_ID.fullmatch(plain) and plain.partition("_")[0].casefold() in TYPES:
@@ -487,10 +499,10 @@ def _take_question(said: Sentence, *, is_asked: bool) -> None:
     asks = next((at for at, word in enumerate(said.words) if word in can and said.after(at) in somebody), None)
     if asks is not None and said.before(asks) not in ASKING:
         said.take(asks, 2)
-    elif (said.before(first), *after[:1]) in {(",", "has"), (",", "should"), ("that", "was")} and not is_asked:
-        return  # “mona has a new address”, “that was the wrong one”
     elif after and after[0] in ASKING and after != ["is", "now"]:
         said.question = after[0]
+    elif re.search(r"\b(did|has|have) (some|any)(one|body)\b", " ".join(said.words)):
+        said.question = "did"
     elif is_asked or not {"can't", "cant", "cannot", "couldn't", "unable"}.isdisjoint(said.words):
         said.question = "why"
 
@@ -533,8 +545,9 @@ def _take_segments(said: Sentence) -> None:
             said.take(at)
         elif word in said.known.sites and (said.is_about_members or {*said.words[max(0, at - 2) : at]} & SITES_AFTER):
             is_kept = said.site is not None and said.act in CHANGES  # the second of two sites: a question is about both
-            said.site = said.site if is_kept else said.known.sites[word] if said.site is None else ""
-            said.words[at] = word if is_kept else ""
+            is_more = not {"too", "also"}.isdisjoint(said.words[max(0, at - 4) : at + 2])  # “on docs too”
+            said.site = said.site if is_kept else said.known.sites[word] if said.site is None and not is_more else ""
+            said.words[at] = word if is_kept or is_more else ""
             near = slice(max(0, at - 2), at)
             said.words[near] = ["" if each in SITES_AFTER else each for each in said.words[near]]
         still = lacks and word in {*IDLE, "have", "has", "on", "in"}
@@ -559,8 +572,12 @@ def _take_parts(said: Sentence) -> None:
     if said.people or said.root == "members" or (said.act in {"grant", "revoke", "offboard"} and said.root != "rules"):
         kinds = kinds[:0:-1] if said.root == "members" else kinds[::-1]
     for names, mentions in kinds:
-        while keys := _take_longest_part(said, names, is_first=not mentions, least=least):
+        while keys := _take_longest_part(said, names, is_first=len(mentions) < 1 + (said.act == "move"), least=least):
             mentions.append(keys)
+        if mentions is said.rules and len(mentions) == 1 and "one" in said.words and said.act in CHANGES:
+            left = {word for word in said.words if word not in NO_NAMES - TOPICS.keys() and len(word) > MIN_PART}
+            others = [key for word in left & {*names.words} for key in names.find_mentioned(word)]
+            mentions[0] = [*dict.fromkeys([*mentions[0], *others])][:MAX_READINGS]  # “the gift card one with the audit”
         if mentions:
             return
     said.groups += _take_longest_part(said, said.known.groups, is_first=True, least=least)
@@ -600,9 +617,7 @@ def _take_longest_part(said: Sentence, names: Names[Any], *, is_first: bool, lea
 
 def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
     """Return those of *keys* that are on the site of a change, or of a type, that is meant; all where none is."""
-    asks_which = not {"which", "one"}.isdisjoint(said.spoken)  # “which Olga is on docs”
-    is_of_site = said.act in CHANGES or (said.site and asks_which)
-    site = (said.site or ("" if said.act in {"", "offboard"} else said.known.site)) if is_of_site else ""
+    site = said.site or (said.known.site if said.act in CHANGES.keys() - {"offboard"} else "")
     rules, types = said.known.by_id, {TYPES[word] for word in said.included if word in TYPES}
     there = [key for key in keys if site in said.known.sites_of.get(key, ())]
     there += [key for key in keys if key in rules and rules[key].rule_type in types]
@@ -620,48 +635,28 @@ PLACES: Final[Mapping[str, frozenset[str]]] = {
 """The small words that changes have a place for: those of each service, and those that take something away."""
 
 
-def _offer(said: Sentence) -> Readings | None:
-    """Return the changes that *said* asks for, or, where something is left over, would ask for; None where it asks for none."""
-    asks = said.question and (said.act in {"", *LOOKING} or said.question not in {"can", "could"})
+def _find_changes(said: Sentence) -> tuple[Command, ...]:
+    """Return the changes that *said* asks for, if it has no word that says more; none where it asks for none."""
     act = said.act or "grant" * (next(iter(said.chances), None) is MembersGrant)  # “anna vip for 7d”
-    make = None if asks else CHANGES.get(act, {}).get(said.kinds)
+    make = None if said.question else CHANGES.get(act, {}).get(said.kinds)
     changes = _read_back(said, make(said)) if make else ()
     # A change is of one site; “Hugo vip and Mona beta” gives neither both, and “remove gold from Ines” takes no member away.
-    is_unclear = len(said.segments) > 1 and (len(said.people) > 1 or not {"from", *ASKING}.isdisjoint(said.words))
-    is_unclear |= act == "move" and bool(said.segments) and (said.verb[:3] != "put" or "out" in said.words)
-    is_unclear |= said.kinds == "url url" and ("named" in said.words or not {"of", "and"}.isdisjoint(said.led))
-    is_unclear |= act == "delete" and "from" in said.words
-    if not 0 < len(changes) <= MAX_READINGS or said.site == "" or is_unclear:
-        return None
-    idle = _idle_in_changes(said, changes)
-    unread = _unread(said, changes, idle)
-    words = {bare(word) for text in unread for word in re.sub(r"\bon (?=\S)", "", text).split()}
-    others = SEVERAL | STATUSES.keys() | word_set("who when why approve reject switch turn put wanted whatever")
-    verbs = {VERBS_OF.get(word, said.act) for word in words} | words & others
-    is_one = said.act == "undo" or verbs <= {said.act, *LOOKING, *(["set"] if said.act == "move" else [])}
-    is_one = is_one and (REVERSING - IDLE).isdisjoint(said.words)
-    # “on until I say stop” has another switch than its verb.
-    is_one &= not re.search(r"\b(on|off)( (until|for|from|again|,)|$)", " ".join(each or "·" for each in said.words))
+    is_unclear = len(said.segments) > 1 and bool(len(said.people) > 1 or {"from", "for", *ASKING} & {*said.words})
+    is_unclear |= (act == "delete" and "from" in said.words) or not EXCEPT.isdisjoint(said.spoken)
+    if len(changes) > MAX_READINGS or said.site == "" or is_unclear:
+        return ()
     titles = [said.known.titles.get(ref, "").casefold() for each in changes for ref in refs_of(each)]
     verbs_of_names = {title.partition(" ")[0] for title in titles} - {*said.part.split()} if said.part else set()
     is_of_name = "off" not in said.verb and said.act in map(VERBS_OF.get, verbs_of_names)  # “stop the polling”
     # Of an invisible character in an email something better is told.
-    emails = [(email.casefold(), each) for each in changes for email in each.emails if email.isprintable()]
-    homes = {email.casefold(): sites for email, sites in said.known.sites_of.items()} if emails else {}
-    is_stranger = not said.known.missing and any(
-        (each.site or said.known.site) not in homes.get(email, ()) if each.has("site") else email not in homes
-        for email, each in emails
-    )
-    if is_stranger or ((is_of_name or not is_one) and said.verb != "rename"):
-        return None  # “old shop off and chat widget on” asks for two changes
-    if not unread:
-        return Readings(changes)
-    is_another = not said.act or (said.part and said.stranger)
-    impossible = find_impossible(said) if said.verb != "rename" else None
-    if is_another or (impossible and impossible.nearest != BESIDE):
-        return None
-    shown = _read_back(said, _look_at(said)[0])[:MAX_READINGS]
-    return Readings(shown, unread, changes, impossible=impossible)
+    emails = [(email, each) for each in changes for email in each.emails if email.isprintable()]
+    is_stranger = not said.known.missing and not all(_is_there(said, email, each) for email, each in emails)
+    return () if is_stranger or (is_of_name and said.verb != "rename") else changes
+
+
+def _is_there(said: Sentence, email: str, change: Command) -> bool:
+    homes = {site for key in said.known.members.find_exact(email) for site in said.known.sites_of[key]}
+    return (change.site or said.known.site) in homes if change.has("site") else bool(homes)
 
 
 def _idle_in_changes(said: Sentence, changes: Sequence[Command]) -> set[str]:
@@ -701,7 +696,7 @@ def _fill(said: Sentence, command: Command) -> Command:
     past = "last " if {"did", "was", "were", "had"} & {*said.spoken} else "on "
     starts = re.sub(r"^on (?=\w+day\b)", past, said.start.as_typed) if said.start and not said.expiry else None
     common |= {"at": said.since or starts}
-    is_sorted = not {"recently", "recent", "newest", "latest", "oldest"}.isdisjoint(said.spoken)
+    is_sorted = not {"recently", "recent", "newest", "latest", "oldest", "last"}.isdisjoint(said.spoken)
     common |= {"since": _look_back(said), "sort": "changed" if is_sorted else None}
     common |= {name: value for name, (value, _) in said.filters.items()}
     full = command.with_fields(**{name: value for name, value in common.items() if command.has(name)})
@@ -718,7 +713,8 @@ def _unread(said: Sentence, commands: Sequence[Command], idle: Collection[str]) 
     unused = [
         getattr(value, "as_typed", value)
         for name in names
-        if (value := getattr(said, name)) and not any(getattr(each, name, None) for each in commands)
+        if (value := getattr(said, name))
+        and not any(getattr(each, name, None) or getattr(each, "what", "") == f"site:{value}" for each in commands)
     ]
     in_reasons = filter(None, (wish_in_reason(each) for each in commands if each.writes))
     return tuple(dict.fromkeys([*said.find_left(idle), *unused, *said.other_times, *in_reasons]))
@@ -792,7 +788,11 @@ def _set_destination(said: Sentence) -> list[Command]:
     rules = [said.known.by_id[ref] for refs in said.choices for ref in refs if ref in said.known.by_id]
     pairs = [pair for rule in rules for pair in rule.pairs or ()]
     is_so = all(any((pair.destination or "").endswith(url) for pair in pairs) for url in said.urls[1:])
-    if said.led[0] not in TO | {"at"} or not is_so or any(rule.rule_type != "Redirect" for rule in rules):
+    if (
+        said.led[0] not in TO | {"at"}
+        or not is_so
+        or any(rule.rule_type != "Redirect" or len(rule.pairs or ()) > 1 for rule in rules)
+    ):
         return []  # “update sitemap.xml after the catalogue change”
     there = [url for pair in pairs[:1] for url in (pair.destination, pair.source and pair.source.value) if url]
     values = [url for beside in there or [""] for url in _with_host(said.urls[0], said, beside)]
@@ -811,7 +811,7 @@ def _set_name(said: Sentence) -> list[Command]:
 
 def _set_group(said: Sentence) -> list[Command]:
     is_into = {"out", "from"}.isdisjoint(said.words)
-    return _set(said, "group", [said.known.titles[key] for key in said.groups[:1] if is_into])
+    return _set(said, "group", [said.known.titles[key] for key in said.groups if is_into and len(said.groups) == 1])
 
 
 def _add(said: Sentence) -> list[Command]:
@@ -846,6 +846,7 @@ def _freeze(said: Sentence) -> list[Command]:
 def _find_frozen(said: Sentence) -> list[str]:
     groups = [f"group:{said.known.titles[key]}" for key in said.groups[:1]]
     named = [urlsplit(url).netloc for url in said.urls] or groups or [f"segment:{each}" for each in said.segments]
+    named = named or [f"site:{said.site}"] * bool(said.site)
     return named or ["everything"] * ("everything" in said.words)
 
 
@@ -900,13 +901,13 @@ def _answer(said: Sentence) -> Readings:
     unread = _find_unread(said, shown, words)
     impossible = find_impossible(said) if unread or len(shown) != 1 or len(said.segments) > 1 else None
     if said.site == "" and not said.people and said.is_about_members:
-        impossible = impossible or IMPOSSIBLE["on_both"]
+        impossible = impossible or IMPOSSIBLE["not_on_site"]
     asks_may = unread and GatehouseWhoami() in shown and not said.kinds
     if asks_may and not re.search(r"\b(can|may|am|are|do|could) (i|we)\b|\b(i|we) can\b", " ".join(said.spoken)):
         impossible = impossible or IMPOSSIBLE["who_may"]
     if impossible and not (_is_card(shown) and said.act not in CHANGES and said.question not in {"can", "could"}):
         shown = tuple(each for each in shown if each not in ALL)
-        if impossible.nearest not in {"", BESIDE}:
+        if impossible.nearest:
             shown = tuple(dict.fromkeys([*shown, parse(*impossible.nearest.split(" ", 1))]))
         rest = _find_unread(said, shown, words | {*impossible.words})
         unread = tuple(each for each in rest if each not in {*impossible.words, said.verb})
@@ -925,14 +926,18 @@ def _find_said(said: Sentence) -> str:
         named = [each if word and each.istitle() else "" for word, each in zip(left, said.typed, strict=True)]
         return next((f"{first} {last}".strip(AFTER_ALL) for first, last in pairwise(named) if first and last), "")
     there = [word for word in left if word and word in said.known.contents and (said.stranger or not said.rules)]
-    found = {word: len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", said.known.contents)) for word in there}
-    return min((word for word in there if 0 < found[word] <= MAX_READINGS), key=lambda word: found[word], default="")
+    found = {word: len(re.findall(rf"(?<!\w){re.escape(word)}", said.known.contents)) for word in there}
+    few = (word for word in there if 0 < found[word] <= MAX_READINGS)
+    return min(few, key=lambda word: (found[word], word.isalpha()), default="")
 
 
 def _find_unread(said: Sentence, shown: Sequence[Command], words: frozenset[str]) -> tuple[str, ...]:
     """Return what *shown* and *words* don't account for: a verb of a change, filters that aren't there, and what is left over."""
     is_card = _is_card(shown)
-    idle = (FILLERS - PRONOUNS - REVERSING - (frozenset() if is_card else SAYING)) | words
+    is_wish = said.act in CHANGES and not said.question  # “switch it on and tell the customers”
+    idle = (
+        (IDLE | SITES_AFTER if is_wish else FILLERS) - PRONOUNS - REVERSING - (frozenset() if is_card else SAYING)
+    ) | words
     is_past = any(isinstance(each, RECORDS) for each in shown)
     idle |= {"until", *({"since"} if is_past else ()), *(NEGATIONS if is_card else ())} if said.question else set()
     idle -= set() if is_past else {"when", "why", "each", "just", *({"who"} if is_card else ())} - {said.question}
@@ -955,9 +960,14 @@ def _is_guess(said: Sentence, shown: Sequence[Command], unread: Sequence[str]) -
     is_stranger = said.stranger and (said.people or _is_card(shown))
     if any({said.root, each.service} == {"rules", "members"} for each in shown) or is_stranger:
         return True
-    is_vague = (said.rules and said.part and " " not in said.part) or len(said.people) > 1
-    sure = [said.chances.get(type(each), 0) >= 0.9 and each not in ALL for each in shown]
-    return bool(unread) and bool(is_vague or not (sure == [True] or _is_card(shown)))
+    if unread and ((said.rules and said.part and " " not in said.part) or len(said.people) > 1):
+        return True
+    if _is_card(shown) or (len(shown) != 1 and not unread):
+        return False
+    least = 0.9 if unread else SURELY if isinstance(shown[0], VIEWS) else 0.1
+    is_of_one = not unread and any(getattr(shown[0], name, None) for name in ("ref", "text"))
+    is_likely = len(shown) == 1 and (is_of_one or said.chances.get(type(shown[0]), 0) >= least)
+    return not is_likely or bool(unread and shown[0] in ALL)
 
 
 def _is_card(shown: Sequence[Command]) -> bool:
@@ -969,15 +979,13 @@ def find_impossible(said: Sentence) -> Impossible | None:
     idle = said.named | (MEMBERS if said.root == "members" else frozenset())
     spoken = ["" if word in idle else word for word in said.spoken]
     spoken = ["ip" if ADDRESS.fullmatch(word) else "percent" if word[-1:] == "%" else word for word in spoken]
+    if said.people and (said.act == "block" or said.verb == "suspend"):
+        return Impossible("A member can’t be blocked: revoke access, or remove the member.", "", (said.verb,))
     found = IMPOSSIBLE.find(spoken)
-    is_given = said.act in CHANGES or not {"get", "gets", "into"}.isdisjoint(spoken)
+    is_given = not said.question and (said.act in CHANGES or not {"get", "gets", "into"}.isdisjoint(spoken))
     if len(said.segments) > 1 and not said.people and (is_given or not found):
         told = Impossible("A list shows members of one site, with one segment and without another.", "")
         return IMPOSSIBLE["give…everyone"] if is_given else told
-    acts = {act for act, at in VERBS_OF.find(spoken) if len(at) > 1 or spoken[at[0]] not in OFTEN_NOUNS}
-    acts = (acts | {said.act}) & CHANGES.keys() - {"offboard", "undo", "make", "freeze"}
-    if not (found or said.question) and said.act in CHANGES and len(acts) > 1:
-        return Impossible("One sentence is one change: write the other one in a sentence of its own.", "")
     places = [place for told, some in found if told == found[0][0] for place in some]
     return replace(found[0][0], words=tuple(said.spoken[place] for place in places)) if found else None
 
@@ -1035,11 +1043,10 @@ def _show_things(said: Sentence) -> Shown:
     is_source = is_list or (said.urls and said.urls[0][0] == "/") or not {"which", "redirects"}.isdisjoint(said.spoken)
     if is_led_to and is_source and not said.rules:
         return [RulesList(url=said.urls[0])], frozenset(TYPES) | {"send", "sends"}
-    asked = [url for url, led in zip(said.urls, said.led, strict=True) if said.question and led not in TO] or said.urls
-    there = [_with_host(typed, said) for typed in asked]
+    there = [_with_host(typed, said) for typed in said.urls]
     urls = [url for hosts in there for url in [*filter(said.known.rules.find_url, hosts)] or hosts]
     asks_page = not {"where", "why"}.isdisjoint(said.spoken) and not is_list
-    lists = [url for url in asked if not asks_page and not urlsplit(url).path]
+    lists = [url for url in said.urls if not asks_page and not urlsplit(url).path]
     shown: list[Command] = [RulesList(url=url.removeprefix("https://")) for url in lists]
     shown = shown or [RulesWhich(url) for url in urls]
     shown += [RulesList(group=said.known.titles[key]) for key in said.groups]
@@ -1061,13 +1068,12 @@ def _show_people(said: Sentence) -> list[Command]:
     segment = next(iter([*said.segments, *said.lacking]), None)
     people = [mention[0] for mention in said.people if len(mention) == 1]
     together = [tuple(people)] if len(people) == len(said.people) else [(key,) for each in said.people for key in each]
-    kind = MembersShow if said.act in CHANGES else said.likeliest(MembersShow, MembersWhy, GatehouseAudit)
+    kind = said.likeliest(MembersShow, MembersWhy, GatehouseAudit)
     if kind is GatehouseAudit:
         return [GatehouseAudit(ref=email) for emails in together for email in emails]
-    is_known = said.act in CHANGES.keys() - {"make"} | {"show"} or {*people} <= said.known.sites_of.keys()
     homes = (home for email in people for home in said.known.sites_of.get(email, ()))
     is_one = said.site or said.act in CHANGES or {*homes} <= {said.known.site}  # or all sites are looked at
-    is_card = kind is MembersShow and is_known and is_one and said.site != "" and "sites" not in said.words
+    is_card = kind is MembersShow and is_one and said.site != "" and "sites" not in said.words
     return [
         MembersShow(emails) if is_card and (not segment or said.act in CHANGES) else MembersWhy(emails, segment)
         for emails in together
@@ -1106,7 +1112,7 @@ def _show_lists(said: Sentence) -> Shown:
         words = SEVERAL | LACKING if lacking and is_once else SEVERAL - {"both"}
         lists = [MembersList(segment=each, without_segment=lacking) for each in said.segments or (None,)]
         return [replace(each, site=site) for each in lists for site in sites], words | {"both", "sites"}
-    if said.filters.keys() - {"who"} and ("type" in said.filters or not PRONOUNS & {*said.words}):
+    if said.filters.keys() - {"who"}:
         is_of_members = said.is_about_members and said.filters.keys() <= MembersList.parts().keys()
         return [MembersList() if is_of_members else RulesList()], word_set("all every ones only nothing else")
     if said.is_about_members and (said.act == "show" or not MEMBERS.isdisjoint(said.words)):

@@ -63,11 +63,11 @@ VERBS_OF: Final = map_words(
         "copy": "copy clone make_a_copy",
         "grant": "grant give upgrade allow let",
         "revoke": "revoke take pull strip withdraw should_not_be shouldn't_be should_lose",
-        "offboard": "offboard ban kick kick_out left_the_company has_left has_quit is_gone leaves leaving out_of_everything "
-        "out_everywhere wants_out go_from_everywhere remove…everywhere delete…everywhere",
-        "move": "move put…in put…into is_now new_mail new_email new_address new_adress moved_to changed…mail changed…email",
+        "offboard": "offboard ban kick left_the_company has_left is_gone leaves leaving remove…everywhere delete…everywhere",
+        "move": "move put…in put…into is_now new_mail new_email new_address new_adress moved_to changed…mail changed…email "
+        "changed…address has…address",
         "unfreeze": "unfreeze lift lift…freeze cancel…freeze",
-        "freeze": "freeze no_changes nobody_touch nobody_touches nobody_should_touch nobody_must_touch nobody_should_change",
+        "freeze": "freeze lock no_changes nobody_touch nobody_touches nobody_should_touch nobody_must_touch nobody_should_change",
         "undo": "undo undone revert rollback roll_back take_back take_it_back take_that_back put_it_back bring_it_back",
         "export": "export download as_csv as_excel csv_of",
         "import": "import upload",
@@ -116,8 +116,7 @@ NEGATIONS: Final = word_set(
 )
 """Words that make a question another, but not what answers it, where that shows all of a thing."""
 REVERSING: Final = NEGATIONS | word_set(
-    "without except unless only but if instead unblock undelete excluding excluded exempt exempted unaffected untouched "
-    "shouldn't mustn't nor or wait keep keeps stay stays ❌ 🚫 ⛔ 👎 🙅 🛑 ✋ ❓ ❔ 🤔 ≠ ¬ = / |"
+    "without except unless only but if instead unblock excluding shouldn't mustn't nor or wait keep keeps stay stays = / |"
 )
 """Words that may reverse a sentence: what it names is shown, and no change is said to be meant."""
 EXCEPT: Final = word_set("without except excluding minus but unless apart besides")
@@ -186,8 +185,8 @@ def bare(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """What people ask for and neither service can do. *nearest*: the command that comes nearest, if there is one; BESIDE, where
-    it is only the reason of a change, which is offered. *words*: those of the text that ask for it.
+    """What people ask for and neither service can do. *nearest*: the command that comes nearest, if there is one; *words*: those
+    of the text that ask for it.
     """
 
     says: str
@@ -196,12 +195,11 @@ class Impossible:
 
 
 def _read_impossible(table: str) -> Phrases[Impossible]:
-    """Return what each phrase asks for; a row of *table* has a sentence, the nearest command or BESIDE, and phrases."""
+    """Return what each phrase asks for; a row of *table* has a sentence, the nearest command, and phrases."""
     rows = [[part.strip() for part in row.split(">")] for row in re.split(r"\n(?=\S)", table.strip())]
     return Phrases({phrase: Impossible(says, nearest) for says, nearest, phrases in rows for phrase in phrases.split()})
 
 
-BESIDE: Final = "beside"
 IMPOSSIBLE: Final = _read_impossible(
     """
 Gatehouse knows no IP addresses: rules match URLs. > rules new block > ip ips vpn firewall
@@ -216,32 +214,35 @@ Gatehouse can’t see passwords, unlock a login, or sign anybody in or out. > > 
     unlocked logout log_out sign_out sign…out sessions
 The members service doesn’t say when somebody signed in. > > last_login last_log logins last_seen last_active didn't_log_in
     logged_in when…log when…login inactive_members
-Gatehouse can remove a member, but not erase their personal data. > beside > gdpr personal_data her_data his_data erasure
+Gatehouse can remove a member, but not erase their personal data. > > gdpr personal_data her_data his_data erasure
 Gatehouse reminds nobody, watches nothing, and can’t tell what else a change does. > gatehouse planned > remind reminder alert
     notify_me ping_me let_me_know if…switch if…turn if…off in_case when_somebody when_someone
-Rules can’t limit rates: a Delay rule only slows each request down. > rules new delay > rate_limit throttle per_second
-Gatehouse sees no visits, sales or speed of your site. > beside > how_often how_many_requests how_many_times hits clicks visits
+Gatehouse sees no visits, sales or speed of your site. > > how_often how_many_requests how_many_times hits clicks visits
     stats how_many_visitors how_many_people how_many_ppl much_traffic sell slowing takes_ages conversion revenue billing latency
 A change has one start and one end: it can’t repeat. > > daily weekly every_day every_night every_week every_monday every_friday
     every_sunday every_morning weekdays weekends cron
-Gatehouse changes rules and members: not DNS, certificates, caches or servers. > > restart dns certificate cert ssl cache
 The policy says who may do what: ask about one person, with `whoami who:@name`. > gatehouse whoami > who_can_approve
     who_can_delete who_can_change who_can_switch who_can_edit who_may who_must who_approves can…approve let…approve
     allow…approve give…rights admin
 Gatehouse can’t tell what is still needed; a list can be sorted by the last change. > rules list sort:changed > still_need
     still_needed unused stale long_time longest oldest ages nobody…touched haven't…touched
-Gatehouse reads English only. > gatehouse help > ich eine sind mir alle und wer warum nicht für mach schalte quién qué está quiero
+    nobody…changed haven't…changed not_changed
+Each request is decided on its own card, and not by who made it. > gatehouse pending > approve_all approve_them approve_everything
+    reject_all deny_all approve_my approve_mine
 Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall on_duty rota pager call_me you_page please_page ping
-Gatehouse knows no orders, payments or courses. > beside > orders parcel invoice invoices refund did…pay
+Gatehouse knows no orders, payments or courses. > > orders parcel invoice invoices refund did…pay
 Gatehouse undoes one change of its own at a time, on its card. > gatehouse audit > how_it_was how_they_were as_it_was
+    way_it_was way_they_were everything…did
 Lists can’t show what has no segment or group. > > no_segment no_segments no_group not_in_any_group without_any
 One sentence is one change: take away one thing, then give the other. > > swap
 Gatehouse can’t compare two things, or do “the same” for another. > > difference_between diff_between compare same_as
-Gatehouse lists and changes the members of one site at a time. > members list > not_on_site members…both on_both
+Gatehouse lists and changes the members of one site at a time. > members list > not_on_site
 Members are changed by name, or as `#1-20` of a list. > > give…everyone grant…everyone take…everyone revoke…everyone
 """
 )
 """What can't be done, by the words that ask for it. It is told where a text isn't understood as a whole."""
+SPELLED: Final = NO_NAMES.union(*(re.split("[_…]", phrase) for phrase in IMPOSSIBLE))
+"""The words that are known although they are misspelled."""
 
 
 def may_filter(text: str) -> bool:

@@ -161,7 +161,7 @@ class RulesCheck(RulesCommand):
 class RulesNew(Temporary, RulesCommand):
     needs = ("rule.create",)
     verb, synonyms = "new", ("create", "add")
-    summary = "Create a rule (opens a form)"
+    summary, label = "Create a rule (opens a form)", "New rule"
     example = 'new redirect https://shop.example.com/old to https://shop.example.com/new named "Old shop"'
     type: str | None = takes(RULE_TYPE)
     source: str | None = takes(Source("FROM"))

@@ -264,7 +264,7 @@ class Dispatcher:
     async def _preview(self, act: _Act, readings: Readings, caller: Caller, facts: str = "") -> Reply:
         """Return the card that shows *readings*, privately, and waits for a click; *facts*: as of `ShownFirst`."""
         # Before the card: it shows names of things that not everybody may see.
-        for first in (*readings.meant, *readings.commands)[:1]:
+        for first in readings.commands[:1]:
             await require_rights(first, caller, self._gatehouse)
         card = await self._guesses.preview(readings, caller, act.request.asked, facts)
         act.caller = caller.with_place(public=False, replacing=caller.replacing)

@@ -80,13 +80,13 @@ class Guesses:
             await self._refuse_deleted(typed[1], caller)
         if known.missing and not any(each.writes for each in readings.commands):
             return replace(readings, unread=readings.unread or (typed[1],), missing=tuple(known.missing))
-        asks = typed[1].endswith("?") and isinstance(error, Unclear) and readings.commands  # “freeze on?” wants no form
-        is_better = error and not asks and not isinstance(error, NOT_THERE) and says_better(error, readings)
-        is_only_near = not (readings.commands or readings.meant or readings.missing or readings.impossible)
-        is_only_near &= not isinstance(error, Unclear) or not readings.nearest
-        is_said = is_sentence or (getattr(command, "text", None) or "") in known.segments
-        is_only_near |= isinstance(error, NothingToExport) and not is_said
-        if command in (*readings.commands, *readings.meant) or is_better or is_only_near:
+        is_better = error and not isinstance(error, NOT_THERE) and says_better(error, readings)
+        is_only_near = not (readings.commands or readings.missing or readings.impossible)
+        is_only_near &= not (isinstance(error, Unclear) or (error is None and is_sentence)) or not readings.nearest
+        is_only_near |= isinstance(error, NothingToExport) and not (
+            is_sentence or getattr(command, "text", "") in known.segments
+        )
+        if command in readings.commands or is_better or is_only_near:
             return Readings()
         return readings
 
@@ -104,10 +104,14 @@ class Guesses:
         """
         zone = zone_of((await self._gatehouse.access.directory.person(caller.user)).tz)
         known = await self._known_names(caller)
-        if readings.unread or readings.nothing or readings.is_guess or not readings.commands:
+        if (
+            readings.unread
+            or readings.nothing
+            or readings.is_guess
+            or not any(each.writes for each in readings.commands)
+        ):
             context = Context(known.titles, zone, known.people)
-            meant = [await self._fix_times(each, caller) for each in readings.meant]
-            return reading_view.unclear_message(readings, meant, context, asked=asked)
+            return reading_view.unclear_message(readings, context, asked=asked)
         expanded = [await self._resolve(each, caller, known) for each in readings.commands]
         # Of several, those that would change something; where none would, a click says who made it so.
         found = [each for each in expanded if not _is_switched(each, known.by_id)]

@@ -91,15 +91,13 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a sentence comes to: what is done or answered at once, what is offered, what is understood of it besides *told*,
-    what is shown, what is told as unread."""
+    """What a sentence comes to: what is done or answered at once, what is offered, what is told as unread."""
 
     at_once: tuple[Command, ...] = ()
     offered: tuple[Command, ...] = ()
-    meant: tuple[Command, ...] = ()
-    shown: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     nearest: tuple[Command, ...] = field(default=(), compare=False)
+    forms: tuple[Command, ...] = ()
 
 
 @cache
@@ -151,14 +149,13 @@ def answer_to(sentence: Sentence) -> Answer:
         return Answer(told=(error.what,))
     no = readings.impossible
     told = (*readings.unread, readings.nothing, *((" ".join(no.words), no.says) if no else ()))
-    told = tuple(filter(None, told))
+    told, forms = tuple(filter(None, told)), tuple(each for each in readings.nearest if each.has("because"))
     if (alone := runs_at_once(readings)) is not None:
         searched = filter(
             None, [getattr(alone, "text", None)]
         )  # the list says so above its rows, and where it has none
-        return Answer(at_once=(alone,), nearest=readings.nearest, told=(*told, *searched))
-    shown = tuple(thing for one in readings.meant for thing in _named_things(one))
-    return Answer(offered=readings.commands, meant=readings.meant, nearest=readings.nearest, shown=shown, told=told)
+        return Answer(at_once=(alone,), nearest=readings.nearest, forms=forms, told=(*told, *searched))
+    return Answer(offered=readings.commands, nearest=readings.nearest, forms=forms, told=told)
 
 
 def _is_clear(command: Command) -> bool:
@@ -189,7 +186,7 @@ def verdict(sentence: Sentence, answer: Answer) -> Verdict:
         return Verdict.HARMFUL
     if means & {normal_form(one) for one in said}:
         return Verdict.UNDERSTOOD
-    shown = {_normal_name(each) for each in (*answer.shown, *(thing for one in said for thing in _named_things(one)))}
+    shown = {_normal_name(each) for one in said for each in _named_things(one)}
     told = {*re.split(r"\W+", " ".join(answer.told).casefold())}
     is_shown = bool(about) and about <= shown
     if answer.at_once and _is_about_another(sentence, answer, means):
@@ -197,7 +194,7 @@ def verdict(sentence: Sentence, answer: Answer) -> Verdict:
     is_told = bool(sentence.tells) and all(told & {*re.split(r"\W+", each.casefold())} for each in sentence.tells)
     if not sentence.means:
         return Verdict.ASKED if is_told or (is_shown and (answer.told or len(said) > 1)) else Verdict.MISSED
-    if (is_shown or means & {normal_form(one) for one in (*answer.meant, *answer.nearest)}) and not any(
+    if (is_shown or means & {normal_form(one) for one in answer.nearest}) and not any(
         one.writes for one in answer.at_once
     ):
         return Verdict.ASKED

@@ -13,7 +13,7 @@ import pytest
 from bot.text.times import parse_since
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehouseHelp
 from handlers.grammar.command import Command
-from handlers.grammar.readings import CARDS, PLACES
+from handlers.grammar.readings import CARDS, PLACES, spell
 from handlers.grammar.vocabulary import (
     FILLERS,
     NEGATIONS,
@@ -53,7 +53,7 @@ def test_most_sentences_are_understood_or_well_asked_about() -> None:
 
 
 def changes(answer: Answer) -> list[Command]:
-    return [one for one in (*answer.at_once, *answer.offered) if one.writes]
+    return [one for one in (*answer.at_once, *answer.offered) if one.writes or one.verb == "edit"]
 
 
 @cache
@@ -122,7 +122,7 @@ def test_a_word_that_is_taken_out_of_a_question_changed_the_answer_or_says_nothi
         words = one.says.split()
         for at, word in enumerate(words):
             shorter = replace(one, says=" ".join([*words[:at], *words[at + 1 :]]))
-            is_idle = says_nothing(word, before.at_once) or is_shown_anyway(bare(word), before)
+            is_idle = says_nothing(word, before.at_once) or is_shown_anyway(spell(bare(word), KNOWN), before)
             if answer_to(shorter) == before and not is_idle:
                 idle.append((word, one.says))
 
@@ -144,7 +144,7 @@ def is_shown_anyway(word: str, answer: Answer) -> bool:
 
 def says_nothing(word: str, made: Sequence[Command]) -> bool:
     """Whether *word* is a filler or a sign, or says once more what the others say: a verb, a kind, a name, an email."""
-    plain = bare(word.strip("\"'„“”()<>").rstrip(",?"))
+    plain = spell(bare(word.strip("\"'„“”()<>").rstrip(",?")), KNOWN)
     is_sign = not any(map(str.isalnum, plain))
     is_verb = any(plain in re.split("[_…]", verb) for verb in VERBS_OF)
     return is_sign or is_verb or is_named(plain, made) or plain in {*FILLERS, *TYPES, *STATUSES, *PLACED, "someone"}
