@@ -108,6 +108,7 @@ from handlers.rules.rule_refs import NotOne
 MAX_WORDS: Final = 60
 """Nothing in a longer text is looked up, since names are searched for at each of its words."""
 ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$")
+WEEKDAY: Final = re.compile(r"^(?:on )?(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)")
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
 BACK: Final = re.compile(
     r"(?i)\b(on|off|kill|disable|stop|pause)\b(.*?),? (?:and |then |i'll |we'll |turn |switch |put |it |them )*(?!(?:back )?\1)"
@@ -627,7 +628,7 @@ def _nearest(said: Sentence, keys: Sequence[str]) -> list[str]:
 # What is offered.
 
 PLACES: Final[Mapping[str, frozenset[str]]] = {
-    "rules": word_set("for from back to into at go goes open under everyone everybody able new destination -> => →"),
+    "rules": word_set("for from back instead to into at go goes open under everyone everybody new destination -> => →"),
     "members": word_set("to into on in as with new has email mail her his their"),
     "leaving": word_set("from out away off completely"),
     "gatehouse": word_set("to on any change changes last that it what just did"),
@@ -641,15 +642,15 @@ def _find_changes(said: Sentence) -> tuple[Command, ...]:
     make = None if said.question else CHANGES.get(act, {}).get(said.kinds)
     changes = _read_back(said, make(said)) if make else ()
     # A change is of one site; “Hugo vip and Mona beta” gives neither both, and “remove gold from Ines” takes no member away.
-    is_unclear = len(said.segments) > 1 and bool(len(said.people) > 1 or {"from", "for", *ASKING} & {*said.words})
+    turns = {"from", "for", "instead", *ASKING} & {*said.words}
+    is_unclear = len(said.segments) > 1 and bool(turns or len(said.people) > 1)
     is_unclear |= (act == "delete" and "from" in said.words) or not EXCEPT.isdisjoint(said.spoken)
     if len(changes) > MAX_READINGS or said.site == "" or is_unclear:
         return ()
     titles = [said.known.titles.get(ref, "").casefold() for each in changes for ref in refs_of(each)]
     verbs_of_names = {title.partition(" ")[0] for title in titles} - {*said.part.split()} if said.part else set()
     is_of_name = "off" not in said.verb and said.act in map(VERBS_OF.get, verbs_of_names)  # “stop the polling”
-    # Of an invisible character in an email something better is told.
-    emails = [(email, each) for each in changes for email in each.emails if email.isprintable()]
+    emails = [(email, each) for each in changes for email in each.emails if email.isprintable()]  # or better is told
     is_stranger = not said.known.missing and not all(_is_there(said, email, each) for email, each in emails)
     return () if is_stranger or (is_of_name and said.verb != "rename") else changes
 
@@ -694,7 +695,7 @@ def _fill(said: Sentence, command: Command) -> Command:
     names = ("because", "site", *(("expiry", "start") if is_timed else ()))
     common = {name: value for name in names if (value := getattr(said, name))}
     past = "last " if {"did", "was", "were", "had"} & {*said.spoken} else "on "
-    starts = re.sub(r"^on (?=\w+day\b)", past, said.start.as_typed) if said.start and not said.expiry else None
+    starts = WEEKDAY.sub(past, said.start.as_typed) if said.start and not said.expiry else None
     common |= {"at": said.since or starts}
     is_sorted = not {"recently", "recent", "newest", "latest", "oldest", "last"}.isdisjoint(said.spoken)
     common |= {"since": _look_back(said), "sort": "changed" if is_sorted else None}
@@ -976,8 +977,7 @@ def _is_card(shown: Sequence[Command]) -> bool:
 
 def find_impossible(said: Sentence) -> Impossible | None:
     """Return what a text asks for and can't be done; a word in quotes, or of a name that is known, asks for nothing."""
-    idle = said.named | (MEMBERS if said.root == "members" else frozenset())
-    spoken = ["" if word in idle else word for word in said.spoken]
+    spoken = ["" if word in said.named else word for word in said.spoken]
     spoken = ["ip" if ADDRESS.fullmatch(word) else "percent" if word[-1:] == "%" else word for word in spoken]
     if said.people and (said.act == "block" or said.verb == "suspend"):
         return Impossible("A member can’t be blocked: revoke access, or remove the member.", "", (said.verb,))

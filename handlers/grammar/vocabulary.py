@@ -87,7 +87,7 @@ OFTEN_NOUNS: Final = word_set(
 IDLE: Final = word_set(
     "a an the please pls kindly thanks thank thx cheers hey hi hello oops gatehouse i i'm i've i'd we me you my our need "
     "needs want wants should is are be of and rule url urls link links page pages site segment group member user customer "
-    "account access address host also too maybe thing things now right asap again immediately instead just + &"
+    "account access address host also too maybe thing things now right asap again immediately just + &"
 )
 """Words that can't make a change another one."""
 ASKING: Final = word_set(
