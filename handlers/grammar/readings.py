@@ -60,6 +60,7 @@ from handlers.grammar.vocabulary import (
     SAYING,
     SEVERAL,
     SITES_AFTER,
+    SPARING,
     SPELLED,
     STATUSES,
     TO,
@@ -296,7 +297,7 @@ def _find_nearest(said: Sentence, readings: Readings, changes: Sequence[Command]
     """Return what else is asked for, where that is likelier than what is answered; with what is named, or as in *changes*."""
     there, answer = {*map(type, readings.commands)}, type(runs_at_once(readings))
     likelier = takewhile(lambda kind: kind is not answer, said.chances)
-    others = (kind for kind in likelier if kind not in there)
+    others = (kind for kind in likelier if kind not in there and not (kind.writes and said.question in {"who", "when"}))
     topics = {topic for topic, at in TOPICS.find(said.included) if said.words[at[0]] in " ".join(readings.unread)}
     likely = dict.fromkeys([*islice(others, 3), *(view for view in VIEWS if view.verb in topics and view not in there)])
     made = [(RulesEdit if isinstance(each, RulesSet) else type(each), each) for each in changes]
@@ -313,8 +314,8 @@ def _find_nearest(said: Sentence, readings: Readings, changes: Sequence[Command]
 def begin(said: Sentence, kind: type[Command]) -> list[Command]:
     """Return the command of *kind* with what the text has for it, for each of its choices; what it needs besides is empty."""
     named = said.choices or dict.fromkeys((key,) for mention in said.rules or said.people for key in mention)
-    excepting = (EXCEPT if SEVERAL & {*said.spoken} else EXCEPT - {"but"}) & {*said.spoken}  # “all but David”
-    named = [()] if kind.writes and excepting else [*named] or [()]
+    spared = (SPARING if SEVERAL & {*said.spoken} else SPARING - {"but"}) & {*said.spoken}  # “all but David”
+    named = [()] if kind.writes and spared else [*named] or [()]
     return [*dict.fromkeys(_begin(said, kind, each) for each in named)]
 
 
@@ -644,15 +645,14 @@ def _find_changes(said: Sentence) -> tuple[Command, ...]:
     # A change is of one site; “Hugo vip and Mona beta” gives neither both, and “remove gold from Ines” takes no member away.
     turns = {"from", "for", "instead", *ASKING} & {*said.words}
     is_unclear = len(said.segments) > 1 and bool(turns or len(said.people) > 1)
-    is_unclear |= (act == "delete" and "from" in said.words) or not EXCEPT.isdisjoint(said.spoken)
+    is_unclear |= (act == "delete" and "from" in said.words) or not SPARING.isdisjoint(said.spoken)
     if len(changes) > MAX_READINGS or said.site == "" or is_unclear:
         return ()
-    titles = [said.known.titles.get(ref, "").casefold() for each in changes for ref in refs_of(each)]
-    verbs_of_names = {title.partition(" ")[0] for title in titles} - {*said.part.split()} if said.part else set()
-    is_of_name = "off" not in said.verb and said.act in map(VERBS_OF.get, verbs_of_names)  # “stop the polling”
+    firsts = {said.known.titles.get(ref, "").casefold().partition(" ")[0] for each in changes for ref in refs_of(each)}
+    in_names = {*map(VERBS_OF.get, firsts - {*said.part.split()})} if said.part and "off" not in said.verb else set()
     emails = [(email, each) for each in changes for email in each.emails if email.isprintable()]  # or better is told
     is_stranger = not said.known.missing and not all(_is_there(said, email, each) for email, each in emails)
-    return () if is_stranger or (is_of_name and said.verb != "rename") else changes
+    return () if is_stranger or (said.act in in_names and said.verb != "rename") else changes
 
 
 def _is_there(said: Sentence, email: str, change: Command) -> bool:
@@ -691,7 +691,7 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
 
 def _fill(said: Sentence, command: Command) -> Command:
     """Return *command* with the times, the reason, the site and the filters that were said."""
-    is_timed = not (command.writes and said.other_times)  # of several times it isn't known which is for what
+    is_timed = not (command.writes and (said.other_times or any(map(WEEKDAY.match, said.words))))  # or which is meant?
     names = ("because", "site", *(("expiry", "start") if is_timed else ()))
     common = {name: value for name in names if (value := getattr(said, name))}
     past = "last " if {"did", "was", "were", "had"} & {*said.spoken} else "on "

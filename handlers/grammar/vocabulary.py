@@ -121,6 +121,8 @@ REVERSING: Final = NEGATIONS | word_set(
 """Words that may reverse a sentence: what it names is shown, and no change is said to be meant."""
 EXCEPT: Final = word_set("without except excluding minus but unless apart besides")
 """Words before what is to be left out of a list."""
+SPARING: Final = EXCEPT | word_set("keep keeps don't dont never not")
+"""Words before what is to stay as it is."""
 LACKING: Final = EXCEPT | NEGATIONS | word_set("lack lacks lacking neither nor w/o")
 """Words before a segment that somebody hasn't."""
 SEVERAL: Final = word_set("all both every each everyone everybody everything")
@@ -219,11 +221,9 @@ Gatehouse reminds nobody, watches nothing, and can’t tell what else a change d
     notify_me ping_me let_me_know if…switch if…turn if…off in_case when_somebody when_someone
 Gatehouse sees no visits, sales or speed of your site. > > how_often how_many_requests how_many_times hits clicks visits
     stats how_many_visitors how_many_people how_many_ppl much_traffic sell slowing takes_ages conversion revenue billing latency
-A change has one start and one end: it can’t repeat. > > daily weekly every_day every_night every_week every_monday every_friday
-    every_sunday every_morning weekdays weekends cron
+A change has one start and one end: it can’t repeat. > > daily weekly every_day every_night every_week every_monday cron
 The policy says who may do what: ask about one person, with `whoami who:@name`. > gatehouse whoami > who_can_approve
-    who_can_delete who_can_change who_can_switch who_can_edit who_may who_must who_approves can…approve let…approve
-    allow…approve give…rights admin
+    who_can_delete who_can_change who_can_edit who_may who_approves can…approve let…approve allow…approve give…rights admin
 Gatehouse can’t tell what is still needed; a list can be sorted by the last change. > rules list sort:changed > still_need
     still_needed unused stale long_time longest oldest ages nobody…touched haven't…touched
     nobody…changed haven't…changed not_changed
