@@ -99,7 +99,8 @@ def _thing_label(command: Command, context: Context) -> str:
         url.partition("://")[2] or url for name in ("source", "destination") if (url := getattr(command, name, None))
     )
     of_rule, text = context.titles.get(command.ref or "", command.ref), getattr(command, "text", None)
-    named = next(filter(None, (of_rule, text, ", ".join(refs_of(command)), " → ".join(urls))), "")
+    things = ", ".join(" ".join(filter(None, (context.people.get(each), each))) for each in refs_of(command))
+    named = next(filter(None, (of_rule, text, things, " → ".join(urls))), "")
     match command:
         case RulesShow():
             return named

@@ -356,7 +356,8 @@ def says_better(error: Exception | None, readings: Readings) -> bool:
         is_asked |= any(kind.writes and kind.verb in readings.unread for kind in error.about)
         asks = readings.commands and any(kind.verb in ASKING for kind in error.about)
         return error.has_verb and not asks and (is_asked or not has_card)
-    return not (isinstance(error, BadEmail) and (has_card or bare(error.name) in NO_NAMES))
+    name = error.name if isinstance(error, BadEmail) else ""
+    return not (name and (has_card or bare(name) in NO_NAMES))
 
 
 # What a text names, the surest first.
@@ -650,7 +651,7 @@ def _find_changes(said: Sentence) -> tuple[Command, ...]:
         return ()
     firsts = {said.known.titles.get(ref, "").casefold().partition(" ")[0] for each in changes for ref in refs_of(each)}
     in_names = {*map(VERBS_OF.get, firsts - {*said.part.split()})} if said.part and "off" not in said.verb else set()
-    emails = [(email, each) for each in changes for email in each.emails if email.isprintable()]  # or better is told
+    emails = [(email, each) for each in changes for email in each.emails if email.isprintable()]  # an odd one is told
     is_stranger = not said.known.missing and not all(_is_there(said, email, each) for email, each in emails)
     return () if is_stranger or (said.act in in_names and said.verb != "rename") else changes
 
@@ -691,7 +692,7 @@ def _read_back(said: Sentence, commands: Iterable[Command]) -> tuple[Command, ..
 
 def _fill(said: Sentence, command: Command) -> Command:
     """Return *command* with the times, the reason, the site and the filters that were said."""
-    is_timed = not (command.writes and (said.other_times or any(map(WEEKDAY.match, said.words))))  # or which is meant?
+    is_timed = not (command.writes and (said.other_times or any(map(WEEKDAY.match, said.words))))  # no other day’s hour
     names = ("because", "site", *(("expiry", "start") if is_timed else ()))
     common = {name: value for name in names if (value := getattr(said, name))}
     past = "last " if {"did", "was", "were", "had"} & {*said.spoken} else "on "

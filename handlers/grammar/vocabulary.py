@@ -227,8 +227,6 @@ The policy says who may do what: ask about one person, with `whoami who:@name`. 
 Gatehouse can’t tell what is still needed; a list can be sorted by the last change. > rules list sort:changed > still_need
     still_needed unused stale long_time longest oldest ages nobody…touched haven't…touched
     nobody…changed haven't…changed not_changed
-Each request is decided on its own card, and not by who made it. > gatehouse pending > approve_all approve_them approve_everything
-    reject_all deny_all approve_my approve_mine
 Gatehouse knows no rota, and can’t call or page anybody. > > on_call oncall on_duty rota pager call_me you_page please_page ping
 Gatehouse knows no orders, payments or courses. > > orders parcel invoice invoices refund did…pay
 Gatehouse undoes one change of its own at a time, on its card. > gatehouse audit > how_it_was how_they_were as_it_was
