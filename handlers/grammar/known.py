@@ -33,13 +33,13 @@ class Names(Generic[T]):
     def __init__(self, things: Sequence[T], named: Callable[[T], Named[T]]) -> None:
         self._things, self._named = things, named
         # There may be a hundred thousand things: the places of those that have a text take less memory than themselves.
-        self._lines, self._urls, self._words = (defaultdict[str, Any](lambda: array("I")) for _ in range(3))
+        self._lines, self._urls, self.by_word = (defaultdict[str, Any](lambda: array("I")) for _ in range(3))
         for place, each in enumerate(map(named, things)):
             parts = [word for name in each.names for word in WORD.findall(name)]
-            indexed = (self._lines, (*each.names, *each.wholes)), (self._urls, each.urls), (self._words, parts)
+            indexed = (self._lines, (*each.names, *each.wholes)), (self._urls, each.urls), (self.by_word, parts)
             for index, text in ((index, text) for index, texts in indexed for text in texts):
                 index[text].append(place)
-        self.words = sorted(self._words)
+        self.words = sorted(self.by_word)
 
     def find_exact(self, name: str) -> list[str]:
         """Return the ids of the things with exactly this name, ignoring case."""
@@ -68,7 +68,7 @@ class Names(Generic[T]):
     def _places_from(self, part: str) -> tuple[int, Iterable[int]]:
         """Return how many things have words that begin with *part*, and the places of these, both with repetitions."""
         words = self.words[bisect_left(self.words, part) : bisect_left(self.words, part + chr(sys.maxunicode))]
-        places = [self._words[word] for word in words]
+        places = [self.by_word[word] for word in words]
         return sum(map(len, places)), chain.from_iterable(places)
 
     def _ids(self, places: Iterable[int]) -> list[str]:

@@ -112,7 +112,8 @@ ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$")
 WEEKDAY: Final = re.compile(r"^(?:on )?(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)")
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
 BACK: Final = re.compile(
-    r"(?i)\b(on|off|kill|disable|stop|pause)\b(.*?),? (?:and |then |i'll |we'll |turn |switch |put |it |them )*(?!(?:back )?\1)"
+    r"(?i)\b(on|off|kill|disable|stop|pause)\b((?:(?!\b(?:because|since)\b|[?\"]).)*?)(?:,| and| then)(?: and| then| i'll| we'll"
+    r"| turn| switch| put| it| them| comes| goes)* (?!(?:back )?\1)"
     r"(?:back (?:on|off)|(?:on|off) (?:again|back)) (?:on |at )?(?=in the |noon|midnight|tomorrow|tonight|(?:\w+day )?\d)"
 )
 """What says when a switch is turned back: “off now and back on at 18:00”."""
@@ -380,10 +381,10 @@ def take_apart(root: str, text: str, known: Known) -> Sentence:
 
 def spell(word: str, known: Known) -> str:
     """Return *word*, or the only known one that it is with a letter more or less within it, or two swapped; not a short one."""
-    names = [*known.rules.words, *known.segments]
-    there = (SPELLED, names, known.members.words, known.sites, known.contents)
+    there = (SPELLED, known.rules.by_word, known.segments, known.members.by_word, known.sites, known.contents)
     if len(word) <= MIN_PART + 1 or not word.isalpha() or any(word in each for each in there):
         return word
+    names = [*known.rules.words, *known.segments]
     near = {each for each, *_ in process.extract(word, [*SPELLED, *names], scorer=OSA.distance, score_cutoff=1)}
     ends = word[0] + word[-1]  # “disabled” is another word than “disable”
     like = [
@@ -447,12 +448,8 @@ def _take_times(said: Sentence, words: Sequence[Word]) -> list[Word]:
             left.append(words[at])
         else:
             turned = {word.keyword for word in left} & {"turn", "switch", "put", "on", "off"}
-            is_on = turned in ({"turn"}, {"switch"}, {"put"}) or {*texts[at + 1 : at + 2]} & {
-                "from",
-                "until",
-                "for",
-                "at",
-            }
+            follows = {*texts[at + 1 : at + 2]} & {"from", "until", "for", "at"}
+            is_on = turned in ({"turn"}, {"switch"}, {"put"}) or follows
             left += [words[at]] if is_on and texts[at] == "on" else []  # “turn it on friday”
             _note_time(said, time)
             if left and texts[at + time.count - 1].endswith(","):

@@ -104,12 +104,8 @@ class Guesses:
         """
         zone = zone_of((await self._gatehouse.access.directory.person(caller.user)).tz)
         known = await self._known_names(caller)
-        if (
-            readings.unread
-            or readings.nothing
-            or readings.is_guess
-            or not any(each.writes for each in readings.commands)
-        ):
+        is_change = any(each.writes for each in readings.commands)
+        if readings.unread or readings.nothing or readings.is_guess or not is_change:
             context = Context(known.titles, zone, known.people)
             return reading_view.unclear_message(readings, context, asked=asked)
         expanded = [await self._resolve(each, caller, known) for each in readings.commands]

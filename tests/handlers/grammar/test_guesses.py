@@ -123,7 +123,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/members is Peter Schulz in there?", runs(MembersList("Peter Schulz"))),
     ("/gatehouse lift the freeze on shop.example.com", asks(RulesList(url="shop.example.com"))),
     ("/rules siwtch Old shop off, back on at 18:00", offers(parse("rules", f"off {OLD} until 18:00"))),
-    ("/rules Old shop off for 2h, it is broken", offers(parse("rules", f"off {OLD} for 2h because it is broken"))),
+    ("/rules Old shop off because x is back on at 9", offers(parse("rules", f"off {OLD} because x is back on at 9"))),
     (f"/members {ANNA} left, remove her vip everywhere", shows(MembersShow((ANNA,)))),
     # Nobody can tell
     ("@Gatehouse what is going on", NOTHING),
